@@ -1,0 +1,1 @@
+"""Adapters that store and search records and chunks."""

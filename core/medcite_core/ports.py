@@ -1,0 +1,183 @@
+"""Ports with more than one adapter. Each has one contract suite in tests/contract, run against every adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from medcite_core.filters import SearchFilter
+from medcite_core.types import Chunk, Claim, Evidence, Hit, Record, RecordHit, Tombstone, Verdict
+
+Vectors = npt.NDArray[np.float32]
+"""Shape (n, dimension), float32, each row of length 1."""
+
+EMBEDDING_TEMPLATE = "{title}\n{chunk}"
+"""What is embedded for a chunk: its record's title, a line break, the chunk. A title chunk is embedded alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """What two vectors must agree on to be comparable. `query_prompt` has one `{text}`, or is empty."""
+
+    model: str
+    revision: str
+    pooling: str
+    query_prompt: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexIdentity:
+    """How an index was made. An index refuses to be opened with another identity (`IndexMismatch`)."""
+
+    embedder: EmbedderIdentity
+    chunk_size: int
+    chunk_overlap: int
+    template: str = EMBEDDING_TEMPLATE
+    format_version: int = 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values, for storage beside the index."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> IndexIdentity:
+        """The inverse of `to_dict`."""
+        return cls(**{**raw, "embedder": EmbedderIdentity(**raw["embedder"])})
+
+
+class Embedder(Protocol):
+    """Turns text into unit vectors. Safe to call from several threads."""
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """What the vectors must agree on; known without loading the model, except the dimension of unknown models."""
+        ...
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Shape (len(texts), dimension). No text may be blank (`InvalidInput`)."""
+        ...
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        """Shape (dimension,), with the model's query prompt applied."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedRecord:
+    """A record, its chunks, and one vector a chunk, in the same order. Every record has at least its title chunk."""
+
+    record: Record
+    chunks: tuple[Chunk, ...]
+    vectors: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class WriteCounts:
+    """What one write did; the four add up to the records given.
+
+    `unchanged` were stored already in this very state; `outdated` are older than what is stored, or withdrawn.
+    """
+
+    inserted: int = 0
+    replaced: int = 0
+    unchanged: int = 0
+    outdated: int = 0
+
+    def __add__(self, other: WriteCounts) -> WriteCounts:
+        return WriteCounts(
+            self.inserted + other.inserted,
+            self.replaced + other.replaced,
+            self.unchanged + other.unchanged,
+            self.outdated + other.outdated,
+        )
+
+    @property
+    def total(self) -> int:
+        """Records that were given."""
+        return self.inserted + self.replaced + self.unchanged + self.outdated
+
+
+class ChunkIndex(Protocol):
+    """Search over chunks. The filter is applied inside the engine, before the k best are taken.
+
+    Order is total and repeatable: by score, then by pmid and ordinal.
+    """
+
+    @property
+    def identity(self) -> IndexIdentity:
+        """How it was made."""
+        ...
+
+    def lexical_chunks(self, query: str, search_filter: SearchFilter, k: int) -> list[Hit]:
+        """The k best chunks by BM25 over chunk text and title. Any text is a query: operators and quotes are words."""
+        ...
+
+    def vector_chunks(self, vector: npt.NDArray[np.float32], search_filter: SearchFilter, k: int) -> list[Hit]:
+        """The k nearest chunks; scores are cosine similarities, -1..1."""
+        ...
+
+
+class RecordStore(Protocol):
+    """Whole records, published together with their chunks: both always show the same revision."""
+
+    def plan_writes(self, records: Sequence[Record]) -> tuple[list[Record], WriteCounts]:
+        """Which of `records` are new or newer than what is stored, and counts for the rest (unchanged, outdated).
+
+        Lets a loader skip the embedding of what would not be written. A pmid may repeat; the newest wins.
+        """
+        ...
+
+    def replace(self, batch: Sequence[IndexedRecord]) -> WriteCounts:
+        """Store records in one commit: all old chunks of a replaced record go in the same step."""
+        ...
+
+    def remove(self, tombstones: Sequence[Tombstone]) -> int:
+        """Apply withdrawals; returns how many records went. Older records of the same pmid stay out from then on."""
+        ...
+
+    def count(self, search_filter: SearchFilter | None = None) -> int:
+        """Records that pass the filter."""
+        ...
+
+    def count_chunks(self) -> int:
+        """Chunks of all records."""
+        ...
+
+    def get(self, pmids: Sequence[str]) -> dict[str, Record]:
+        """The records that exist, by pmid."""
+        ...
+
+    def lexical_records(
+        self, query: str, search_filter: SearchFilter, offset: int, limit: int
+    ) -> tuple[list[RecordHit], int]:
+        """A page of all records that match any word of the query, by BM25 over their whole text, and their number."""
+        ...
+
+    def years(self) -> dict[int, int]:
+        """Records per publication year."""
+        ...
+
+    def scan(self, search_filter: SearchFilter | None = None) -> Iterator[Record]:
+        """Every record that passes, in pmid order, in bounded memory."""
+        ...
+
+    def finish_load(self) -> None:
+        """After a load: bring the search indexes up to date and compact."""
+        ...
+
+
+class CorpusIndex(ChunkIndex, RecordStore, Protocol):
+    """An index that is both; the embedded and the cluster adapter are."""
+
+
+class Judge(Protocol):
+    """Decides claims against evidence; what it cannot decide it leaves `unchecked`."""
+
+    def judge(self, claim: Claim, answer_text: str, evidence: Sequence[Evidence]) -> Verdict:
+        """The verdict of one claim of `answer_text`, given all evidence of the answer."""
+        ...

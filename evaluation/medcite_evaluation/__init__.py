@@ -1,0 +1,1 @@
+"""Measuring how good retrieval, citation and verification are."""

@@ -1,0 +1,1 @@
+"""Retrieval, answering, verification and the HTTP service."""

@@ -1,0 +1,1 @@
+"""From numbered evidence to an answer: by a chat model, or by quotation."""

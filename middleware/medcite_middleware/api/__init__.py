@@ -1,0 +1,1 @@
+"""HTTP: read the request, call one service method, shape the reply."""

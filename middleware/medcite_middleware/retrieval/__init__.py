@@ -1,0 +1,1 @@
+"""From a question and a filter to ranked passages."""

@@ -1,0 +1,1 @@
+"""From the sentences of an answer to verdicts with proofs."""
