@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,16 @@ class Embedder(Protocol):
     @property
     def identity(self) -> EmbedderIdentity:
         """What the vectors must agree on; known without loading the model, except the dimension of unknown models."""
+        ...
+
+    @property
+    def state(self) -> Literal["ready", "loading", "failed"]:
+        """Whether it can embed now. While it is not ready, searches are lexical and say so."""
+        ...
+
+    @property
+    def problem(self) -> str:
+        """Why it failed, in one line; empty otherwise."""
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:

@@ -1,0 +1,22 @@
+"""Words and their English stems, the same for both engines and the checker."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import snowballstemmer
+
+_WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
+_stemmer = snowballstemmer.stemmer("english")
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The Snowball English stem of one word, lower case."""
+    return str(_stemmer.stemWord(word.casefold()))
+
+
+def stem_words(text: str) -> list[str]:
+    """Every word of `text`, stemmed, in order. Words are runs of letters and digits; `10.5` and `don't` are one."""
+    return [stem(word) for word in _WORD.findall(text)]
