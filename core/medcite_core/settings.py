@@ -111,6 +111,7 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(Path("data"), description="All state of an installation lies under this folder.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
