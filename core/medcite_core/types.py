@@ -429,17 +429,26 @@ class SearchReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier message of a conversation."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A finished answer. Every claim has exactly one verdict, in the same order.
 
     `outcome`: `answered`; `nothing_relevant` or `corpus_empty` when the corpus does not hold it. `mode`: `generated` by
-    a chat model or made of `quotations`. `groundedness` = supported / all claims; None without claims and for
-    quotations, where it would be 1 by construction. `checked` counts verdicts other than `unchecked`.
+    a chat model, made of `quotations`, or `given` by the reader to be checked. `groundedness` = supported / all claims;
+    None without claims and for quotations, where it would be 1 by construction. `checked` counts verdicts other than
+    `unchecked`.
     """
 
     question: str
     text: str
-    mode: Literal["generated", "quotations"]
+    mode: Literal["generated", "quotations", "given"]
     outcome: Literal["answered", "nothing_relevant", "corpus_empty"]
     claims: tuple[Claim, ...]
     verdicts: tuple[Verdict, ...]

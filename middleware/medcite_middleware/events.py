@@ -141,7 +141,7 @@ class AnswerOut(BaseModel):
     schema_version: int = SCHEMA_VERSION
     question: str
     text: str
-    mode: Literal["generated", "quotations"]
+    mode: Literal["generated", "quotations", "given"]
     outcome: Literal["answered", "nothing_relevant", "corpus_empty"]
     claims: list[ClaimOut]
     verdicts: list[VerdictOut]
