@@ -98,7 +98,9 @@ class ModelUnavailable(MedciteError):
     code = "model_unavailable"
     retryable = True
     http_status = 502
-    default_hint = "Check MEDCITE_LLM__BASE_URL and that the model server runs; MEDCITE_LLM__PROVIDER=none answers by quotation."
+    default_hint = (
+        "Check MEDCITE_LLM__BASE_URL and that the model server runs; MEDCITE_LLM__PROVIDER=none answers by quotation."
+    )
 
 
 class ModelReplyCut(ModelUnavailable):

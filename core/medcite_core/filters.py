@@ -102,7 +102,9 @@ def _year(raw: Mapping[str, Any], key: str) -> int | None:
     if value is None or value == "":
         return None
     try:
-        year = int(value) if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)) else None
+        year = (
+            int(value) if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)) else None
+        )
     except ValueError:
         year = None
     if year is None or not FIRST_YEAR <= year <= LAST_YEAR:

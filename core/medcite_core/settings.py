@@ -245,7 +245,10 @@ class _ExplicitSettings(Settings):
 
     @classmethod
     def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, **_: Any
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the name is the library's
+        init_settings: PydanticBaseSettingsSource,
+        **_: Any,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return (init_settings,)
 
@@ -279,4 +282,3 @@ def _read_env_file(path: Path | None) -> dict[str, str]:
     return {
         k.upper(): v or "" for k, v in values.items() if k.upper().startswith(PREFIX) and not _INJECTED.match(k.upper())
     }
-

@@ -243,9 +243,7 @@ def assemble_text(title: str, parts: list[tuple[str, str, str]]) -> tuple[str, t
         start = offset + len(prefix)
         pieces.append(prefix + body)
         offset = start + len(body)
-        sections.append(
-            Section("title" if kind == "title" else "abstract", label, category, body, Span(start, offset))
-        )
+        sections.append(Section("title" if kind == "title" else "abstract", label, category, body, Span(start, offset)))
     return "".join(pieces), tuple(sections)
 
 
@@ -288,7 +286,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk as one ranked list returned it: `score` is the engine's own (BM25, or cosine similarity), `rank` from 1."""
+    """A chunk in one ranked list: `score` is the engine's own (BM25, or cosine similarity), `rank` from 1."""
 
     chunk: Chunk
     score: float
@@ -353,13 +351,16 @@ CitationState = Literal["right", "wrong_source", "not_found", "none"]
 
 @dataclass(frozen=True, slots=True)
 class QuoteProof:
-    """Words cut out of a record: `record.text[span] == text`. `shows` says which way they speak."""
+    """Words cut out of a record: `record.text[span] == text`. `shows` says which way they speak.
+
+    `closest` is no proof of anything: the nearest words of an undecided claim, for the reader to judge.
+    """
 
     pmid: str
     span: Span
     text: str
     section: str
-    shows: Literal["supports", "contradicts"]
+    shows: Literal["supports", "contradicts", "closest"]
     evidence_number: int | None = None
     kind: Literal["quote"] = "quote"
 
@@ -408,7 +409,14 @@ class Verdict:
     confidence: float | None = None
 
     def __post_init__(self) -> None:
-        if self.label in ("supported", "contradicted", "conflicting") and not self.proofs:
+        directions = {p.shows for p in self.proofs if isinstance(p, QuoteProof)}
+        needed = {
+            "supported": {"supports"},
+            "contradicted": {"contradicts"},
+            "conflicting": {"supports", "contradicts"},
+        }
+        is_computed = any(not isinstance(p, QuoteProof) for p in self.proofs)
+        if not is_computed and not needed.get(self.label, set()) <= directions:
             raise ValueError(f"a verdict of {self.label} needs a proof")
 
 

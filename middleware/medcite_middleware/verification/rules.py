@@ -1,0 +1,300 @@
+"""The judge that is always on. It confirms what a source says in the same words and catches altered copies of it.
+
+A paraphrase it leaves `unchecked`: that two sentences are alike is no proof that they say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+from medcite_core.sentences import sentence_spans
+from medcite_core.settings import VerifySettings
+from medcite_core.types import CitationState, Claim, Evidence, QuoteProof, Record, Span, Verdict, VerdictLabel
+from medcite_middleware.verification.claims import without_marks
+from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, Comparison, compare
+from medcite_middleware.verification.quotes import find_quote, quoted_words
+from medcite_middleware.verification.words import meaning_words, words_of
+
+RULES_VERSION = "rules.v1"
+MIN_CANDIDATE_SCORE = 50.0
+"""A sentence below this rapidfuzz token_set_ratio (0..100) shares too little with the claim to be compared."""
+
+CLOSEST_SHOWN = 60.0
+"""Least similarity (0..100) at which the closest sentence of an undecided claim is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    evidence: Evidence
+    span: Span  # of the sentence, in the record's text
+    comparison: Comparison
+    is_cited: bool
+
+    def proof(self, shows: str) -> QuoteProof:
+        record = self.evidence.record
+        section = record.section_at(self.span.start)
+        return QuoteProof(
+            record.pmid,
+            self.span,
+            self.span.of(record.text),
+            section.label if section else "",
+            "supports" if shows == "supports" else "contradicts" if shows == "contradicts" else "closest",
+            self.evidence.number,
+        )
+
+
+class RulesJudge:
+    """Decides claims by rules alone: quotes, numbers, negations, directions and hedges."""
+
+    def __init__(self, settings: VerifySettings) -> None:
+        self._settings = settings
+
+    def judge(
+        self,
+        claim: Claim,
+        answer_text: str,  # noqa: ARG002 - of the port; these rules read a claim by itself
+        evidence: Sequence[Evidence],
+    ) -> Verdict:
+        """The verdict of one claim of `answer_text`, read against the whole records of `evidence`."""
+        cited = [e for e in evidence if e.number in claim.cited]
+        citation = _citation(claim, evidence)
+        if claim.is_quotation:
+            return self._judge_quotation(claim, cited or list(evidence), citation)
+        if not claim.cited:
+            return self._without_citation(claim, evidence)
+        if not cited:
+            numbers = ", ".join(str(n) for n in claim.cited)
+            return self._verdict(
+                claim,
+                "unchecked",
+                "citation_not_found",
+                f"It cites [{numbers}], and there is no such source.",
+                citation,
+            )
+        matches = list(self._matches(claim, evidence, {e.record.pmid for e in cited}))
+        return self._decide(claim, matches, cited, citation)
+
+    def _decide(
+        self,
+        claim: Claim,
+        matches: Sequence[_Match],
+        cited: Sequence[Evidence],
+        citation: CitationState,
+    ) -> Verdict:
+        usable = [m for m in matches if self._is_usable(m.evidence.record)]
+        supporting = [m for m in usable if self._supports(m)]
+        opposing = [m for m in usable if m.is_cited and self._contradicts(m)]
+        from_cited = [m for m in supporting if m.is_cited]
+        if from_cited:
+            return self._supported_by_cited(claim, from_cited[0], opposing, citation)
+        if supporting:
+            found = supporting[0].evidence.number
+            return self._verdict(
+                claim,
+                "supported",
+                "verbatim",
+                f"These words stand in source [{found}], not in the one that is cited.",
+                "wrong_source",
+                (supporting[0].proof("supports"),),
+            )
+        withdrawn = [m for m in matches if self._supports(m)]
+        if withdrawn:
+            return self._verdict(
+                claim,
+                "unsupported",
+                "only_retracted",
+                "Only a retracted record says this.",
+                citation,
+                (withdrawn[0].proof("closest"),),
+            )
+        if opposing:
+            return self._contradicted(claim, opposing[0], citation)
+        return self._undecided(claim, matches, cited, citation)
+
+    def _supported_by_cited(
+        self, claim: Claim, support: _Match, opposing: Sequence[_Match], citation: CitationState
+    ) -> Verdict:
+        # In one record a like sentence with another figure is another arm or time, not a conflict.
+        others = [m for m in opposing if m.evidence.record.pmid != support.evidence.record.pmid]
+        proofs = (support.proof("supports"),)
+        if others:
+            return self._verdict(
+                claim,
+                "conflicting",
+                "sources_disagree",
+                f"Source [{support.evidence.number}] says this, source [{others[0].evidence.number}] differs.",
+                citation,
+                (*proofs, others[0].proof("contradicts")),
+            )
+        return self._verdict(
+            claim, "supported", "verbatim", "The source says this in the same words.", citation, proofs
+        )
+
+    def _contradicted(self, claim: Claim, match: _Match, citation: CitationState) -> Verdict:
+        difference = match.comparison
+        says = " ".join(difference.source_words) or "nothing"
+        claims = " ".join(difference.claim_words) or "nothing"
+        reasons = {
+            "number": ("number_differs", f"The source says {says} where the answer says {claims}."),
+            "negation": ("negation_differs", _negation_explanation(difference)),
+            "direction": ("direction_differs", f"The source says “{says}” where the answer says “{claims}”."),
+        }
+        reason, explanation = reasons[difference.difference]
+        return self._verdict(claim, "contradicted", reason, explanation, citation, (match.proof("contradicts"),))
+
+    def _undecided(
+        self, claim: Claim, matches: Sequence[_Match], cited: Sequence[Evidence], citation: CitationState
+    ) -> Verdict:
+        near = [m for m in matches if m.is_cited and m.comparison.similarity >= CLOSEST_SHOWN]
+        best = near[0] if near else None
+        proofs = (best.proof("closest"),) if best else ()
+        if best and best.comparison.difference == "hedge" and best.comparison.common_words >= MIN_CONTENT_WORDS:
+            words = " ".join(best.comparison.source_words)
+            return self._verdict(
+                claim,
+                "unsupported",
+                "overstated",
+                f"The source is less sure: it says “{words}”.",
+                citation,
+                proofs,
+            )
+        figures = _figures(claim.text)
+        record_figures = set().union(*(_figures(e.record.text) for e in cited))
+        missing = sorted(figures - record_figures)
+        if missing and len(record_figures) < 2:
+            return self._verdict(
+                claim,
+                "unsupported",
+                "operands_absent",
+                f"No source cited here gives the figure {', '.join(missing)}, or figures to work it out from.",
+                citation,
+                proofs,
+            )
+        if missing:
+            return self._verdict(
+                claim,
+                "unchecked",
+                "formula_unknown",
+                f"The figure {', '.join(missing)} does not stand in the source cited; it was not recomputed.",
+                citation,
+                proofs,
+            )
+        if best and best.comparison.difference == "word" and best.comparison.common_words >= MIN_CONTENT_WORDS:
+            says, claims = best.comparison.source_words, best.comparison.claim_words
+            explanation = f"The closest sentence says “{' '.join(says)}” where the answer says “{' '.join(claims)}”."
+            return self._verdict(claim, "unchecked", "subject_differs", explanation, citation, proofs)
+        if best and best.comparison.difference == "left_out":
+            explanation = "The source's sentence says more; what was left out may change the meaning."
+        else:
+            explanation = "Not in the source's own words, and no judge that can read a paraphrase is set up."
+        return self._verdict(claim, "unchecked", "no_judge_for_paraphrase", explanation, citation, proofs)
+
+    def _without_citation(self, claim: Claim, evidence: Sequence[Evidence]) -> Verdict:
+        matches = [m for m in self._matches(claim, evidence, set()) if self._supports(m)]
+        if matches:
+            explanation = f"No source is named here; the words stand in source [{matches[0].evidence.number}]."
+            return self._verdict(claim, "unchecked", "no_citation", explanation, "none", (matches[0].proof("closest"),))
+        return self._verdict(claim, "unchecked", "no_citation", "No source is named for this sentence.", "none")
+
+    def _judge_quotation(self, claim: Claim, cited: Sequence[Evidence], citation: CitationState) -> Verdict:
+        words = quoted_words(claim.text)
+        for evidence in cited:
+            span = find_quote(words, evidence.record.text, self._settings.quote_threshold)
+            if span is None:
+                continue
+            match = _Match(evidence, span, compare(words, words), is_cited=True)
+            if not self._is_usable(evidence.record):
+                return self._verdict(
+                    claim,
+                    "unsupported",
+                    "only_retracted",
+                    "The quoted record is retracted.",
+                    citation,
+                    (match.proof("closest"),),
+                )
+            return self._verdict(
+                claim, "supported", "verbatim", "Quoted word for word.", citation, (match.proof("supports"),)
+            )
+        return self._verdict(
+            claim, "unsupported", "not_in_sources", "These words do not stand in the source that is quoted.", citation
+        )
+
+    def _matches(self, claim: Claim, evidence: Sequence[Evidence], cited_pmids: set[str]) -> Iterator[_Match]:
+        """Sentences that share words with the claim, the most similar first; each record once, cited ones first."""
+        text = without_marks(claim.text)
+        found: list[_Match] = []
+        seen: set[str] = set()
+        for item in sorted(evidence, key=lambda e: (e.number not in claim.cited, e.number)):
+            record = item.record
+            if record.pmid in seen:
+                continue
+            seen.add(record.pmid)
+            for span in record_sentences(record):
+                sentence = span.of(record.text)
+                if fuzz.token_set_ratio(text, sentence) >= MIN_CANDIDATE_SCORE:
+                    found.append(_Match(item, span, compare(text, sentence), record.pmid in cited_pmids))
+        found.sort(key=lambda m: (not m.is_cited, -m.comparison.similarity, m.evidence.number, m.span.start))
+        return iter(found)
+
+    def _supports(self, match: _Match) -> bool:
+        # A short sentence ("No deaths occurred.") says something only of the record that is cited.
+        least = 2 if match.is_cited else MIN_CONTENT_WORDS
+        return match.comparison.difference == "none" and match.comparison.common_words >= least
+
+    def _contradicts(self, match: _Match) -> bool:
+        comparison = match.comparison
+        return comparison.lines_up and comparison.difference != "none" and comparison.similarity >= 70
+
+    def _is_usable(self, record: Record) -> bool:
+        return record.is_usable_as_support or self._settings.allow_retracted_support
+
+    def _verdict(
+        self,
+        claim: Claim,
+        label: VerdictLabel,
+        reason: str,
+        explanation: str,
+        citation: CitationState,
+        proofs: tuple[QuoteProof, ...] = (),
+    ) -> Verdict:
+        return Verdict(
+            claim.id,
+            label,
+            reason,
+            explanation,
+            proofs,
+            citation,
+            judge="rules",
+            model=RULES_VERSION,
+            thresholds=(("quote_threshold", self._settings.quote_threshold),),
+        )
+
+
+def record_sentences(record: Record) -> Iterator[Span]:
+    """The sentences of a record's title and sections, as spans of its text; none crosses a section."""
+    for section in record.sections:
+        for span in sentence_spans(section.text):
+            yield Span(section.span.start + span.start, section.span.start + span.end)
+
+
+def _citation(claim: Claim, evidence: Sequence[Evidence]) -> CitationState:
+    if not claim.cited:
+        return "none"
+    existing = {e.number for e in evidence}
+    return "right" if set(claim.cited) <= existing else "not_found"
+
+
+def _figures(text: str) -> set[str]:
+    return {w.form for w in meaning_words(words_of(without_marks(text))) if w.is_number}
+
+
+def _negation_explanation(comparison: Comparison) -> str:
+    if comparison.source_words and not comparison.claim_words:
+        return f"The answer leaves out “{' '.join(comparison.source_words)}”, which stands in the source."
+    if comparison.claim_words and not comparison.source_words:
+        return f"The answer adds “{' '.join(comparison.claim_words)}”, which does not stand in the source."
+    says, claims = " ".join(comparison.source_words), " ".join(comparison.claim_words)
+    return f"The source says “{says}” where the answer says “{claims}”."
