@@ -13,7 +13,7 @@ from medcite_core.errors import InvalidSettings
 from medcite_core.ports import EmbedderIdentity
 from medcite_core.settings import EmbeddingSettings
 
-# The value of angle_emb.Prompts.C, which UAE-Large-V1 was trained with for queries (its model card). Importing angle_emb
+# The value of angle_emb.Prompts.C, which UAE-Large-V1 wants for queries (its model card). Importing angle_emb
 # takes seconds, so a test compares the two instead.
 UAE_QUERY_PROMPT = "Represent this sentence for searching relevant passages: {text}"
 NO_PROMPT = "{text}"
