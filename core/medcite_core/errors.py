@@ -103,6 +103,14 @@ class ModelUnavailable(MedciteError):
     )
 
 
+class ModelRefused(ModelUnavailable):
+    """The chat model's server will not take the request: key, model name or request are wrong."""
+
+    code = "model_refused"
+    retryable = False
+    default_hint = "Check MEDCITE_LLM__API_KEY, MEDCITE_LLM__MODEL and MEDCITE_LLM__BASE_URL; `medcite doctor` tries them."
+
+
 class ModelReplyCut(ModelUnavailable):
     """The chat model's reply ended before it was complete."""
 
