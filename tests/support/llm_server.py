@@ -41,7 +41,7 @@ class Reply:
 
 @dataclass
 class SeenRequest:
-    """One request as it arrived."""
+    """One request as it arrived; header names in lower case."""
 
     method: str
     path: str
@@ -71,8 +71,7 @@ class LLMServer:
         self._stopped = threading.Event()
         self._script: deque[Reply] = deque()
         self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler_for(self))
-        self._http.daemon_threads = True
+        self._http = _QuietServer(("127.0.0.1", 0), _handler_for(self))
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self._thread.start()
 
@@ -115,6 +114,13 @@ class LLMServer:
         self._thread.join(timeout=5)
 
 
+class _QuietServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that hang up are part of the tests."""
+
+
 def _handler_for(server: LLMServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -123,7 +129,7 @@ def _handler_for(server: LLMServer) -> type[BaseHTTPRequestHandler]:
             """Keep test output quiet."""
 
         def do_GET(self) -> None:
-            server.requests.append(SeenRequest("GET", self.path, dict(self.headers)))
+            server.requests.append(SeenRequest("GET", self.path, _lower(self.headers)))
             if self.path.endswith("/models"):
                 listing = {"object": "list", "data": [{"id": m, "object": "model"} for m in server.models]}
                 self._send_whole(server.models_status, "application/json", json.dumps(listing))
@@ -132,7 +138,7 @@ def _handler_for(server: LLMServer) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            seen = SeenRequest("POST", self.path, dict(self.headers), json.loads(raw or b"{}"))
+            seen = SeenRequest("POST", self.path, _lower(self.headers), json.loads(raw or b"{}"))
             server.requests.append(seen)
             if not self.path.endswith("/chat/completions"):
                 self._send_whole(404, "application/json", json.dumps({"error": {"message": "no such path"}}))
@@ -212,6 +218,10 @@ def _handler_for(server: LLMServer) -> type[BaseHTTPRequestHandler]:
                     return
 
     return Handler
+
+
+def _lower(headers: Any) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
 
 
 def _chunk(model: str, delta: dict[str, Any], finish_reason: str | None = None) -> bytes:
