@@ -108,7 +108,7 @@ class ModelRefused(ModelUnavailable):
 
     code = "model_refused"
     retryable = False
-    default_hint = "Check MEDCITE_LLM__API_KEY, MEDCITE_LLM__MODEL and MEDCITE_LLM__BASE_URL; `medcite doctor` tries them."
+    default_hint = "Check MEDCITE_LLM__API_KEY, MEDCITE_LLM__MODEL and MEDCITE_LLM__BASE_URL; `medcite doctor` helps."
 
 
 class ModelReplyCut(ModelUnavailable):

@@ -1,1 +1,1 @@
-"""Chat models behind one door."""
+"""The chat model: any OpenAI-compatible endpoint, Hugging Face inference, or none."""
