@@ -14,12 +14,12 @@ MAX_QUERY_CHARS = 2000
 _FUNCTION_WORDS = (
     "a about above after again against all also am an and any are aren't as at be because been before being below "
     "between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each "
-    "either else ever few for from further get give had has hasn't have haven't having he her here hers him his how however i "
-    "if in into is isn't it its itself just know known let list many may me might mine more most much must my name "
-    "neither no nor not of off on once one only or other our out over own per please same say shall she should show so "
-    "some such tell than that the their them then there these they this those through to too under until up upon us "
-    "use used using very via was wasn't we were weren't what what's when where whether which while who whom whose why "
-    "will with within without would you your"
+    "either else ever few for from further get give had has hasn't have haven't having he her here hers him his "
+    "how however i if in into is isn't it its itself just know known let list many may me might mine more most "
+    "much must my name neither no nor not of off on once one only or other our out over own per please same say "
+    "shall she should show so some such tell than that the their them then there these they this those through to "
+    "too under until up upon us use used using very via was wasn't we were weren't what what's when where whether "
+    "which while who whom whose why will with within without would you your"
 )
 _FUNCTION_STEMS = frozenset(stem_words(_FUNCTION_WORDS))
 
@@ -45,7 +45,11 @@ def clean_query(text: str) -> str:
 
 def content_words(query: str) -> dict[str, str]:
     """The words that say what the query is about, by their stems, in order; all words if none is left."""
-    words = {stem: word for word in query.split() for stem in stem_words(word)}
+    words = {}
+    for word in query.split():
+        stems = stem_words(word)
+        # A compound such as COX-2 counts as its parts.
+        words.update({stems[0]: word} if len(stems) == 1 else {stem: stem for stem in stems})
     return {stem: word for stem, word in words.items() if stem not in _FUNCTION_STEMS} or words
 
 
