@@ -47,17 +47,19 @@ _NOTICES: dict[str, NoticeKind] = {
 # Labels that say that there is none.
 _NO_LABELS = frozenset({"", "UNASSIGNED", "UNLABELLED"})
 
-_KNOWN = {
-    "MedlineCitation": frozenset(
+_IN_CITATION = frozenset(
+    (
         "PMID DateCreated DateCompleted DateRevised Article MedlineJournalInfo ChemicalList SupplMeshList "
-        "CitationSubset CommentsCorrectionsList GeneSymbolList MeshHeadingList NumberOfReferences "
-        "PersonalNameSubjectList OtherID OtherAbstract KeywordList CoiStatement SpaceFlightMission InvestigatorList GeneralNote".split()
-    ),
-    "Article": frozenset(
+        "CitationSubset CommentsCorrectionsList GeneSymbolList MeshHeadingList NumberOfReferences InvestigatorList "
+        "PersonalNameSubjectList OtherID OtherAbstract KeywordList CoiStatement SpaceFlightMission GeneralNote"
+    ).split()
+)
+_IN_ARTICLE = frozenset(
+    (
         "Journal ArticleTitle Pagination ELocationID Abstract AuthorList Language DataBankList GrantList "
-        "PublicationTypeList VernacularTitle ArticleDate Affiliation".split()
-    ),
-}
+        "PublicationTypeList VernacularTitle ArticleDate Affiliation"
+    ).split()
+)
 
 
 class UnreadableCitation(Exception):
@@ -66,13 +68,12 @@ class UnreadableCitation(Exception):
 
 def unknown_elements(element: Element) -> set[str]:
     """Names directly below MedlineCitation and Article that this reader does not know."""
-    return {
-        local_name(child)
-        for name, known in _KNOWN.items()
-        for parent in element.iter(name)
-        for child in parent
-        if local_name(child) not in known
-    }
+    citation = element if local_name(element) == "MedlineCitation" else element.find("MedlineCitation")
+    if citation is None:
+        return set()
+    article = citation.find("Article")
+    names = {local_name(child) for child in citation} - _IN_CITATION
+    return names if article is None else names | ({local_name(child) for child in article} - _IN_ARTICLE)
 
 
 def read_pmid(element: Element | None) -> tuple[str, int]:
