@@ -1,0 +1,126 @@
+"""Ranked searches in a LanceDB chunk table: filter first, then the best by a total and repeatable order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from medcite_core.index.lance_filter import all_of
+from medcite_core.index.lance_rows import CHUNK_COLUMNS, chunk_of
+from medcite_core.index.lance_table import VECTOR_INDEX_ROWS, vector_lists
+from medcite_core.index.query_text import TextQuery
+from medcite_core.types import Hit
+
+_SPARE_ROWS = 32
+_REFINE_FACTOR = 10
+
+Fetch = Callable[[int], Any]
+"""The best n rows as an Arrow table with a `score` column, fewer when there are no more."""
+
+
+def text_rows(chunks: Any, column: str, query: TextQuery, where: str, columns: list[str], limit: int) -> Any:
+    """The best `limit` rows by BM25 over `column`, with a `score`; phrases are still to be checked on the text."""
+    from lancedb.query import BooleanQuery, MatchQuery, Occur, PhraseQuery
+
+    # Query objects, not a query string: quotes, AND, brackets and the like are text.
+    words = MatchQuery(query.text, column)
+    parts = [(Occur.MUST, PhraseQuery(phrase, column)) for phrase in query.phrases]
+    wanted = BooleanQuery([*parts, (Occur.SHOULD, words)]) if parts else words
+    search = chunks.search(wanted, query_type="fts").select([*columns, "_score"]).limit(limit)
+    if where:
+        search = search.where(where, prefilter=True)
+    return search.to_arrow().rename_columns([*columns, "score"])
+
+
+def best_chunks_by_text(chunks: Any, query: TextQuery, where: str, k: int) -> list[Hit]:
+    """The k best chunks by BM25 over title and text."""
+    columns = [*CHUNK_COLUMNS, "search_text"] if query.phrases else CHUNK_COLUMNS
+    return _best(lambda limit: text_rows(chunks, "search_text", query, where, columns, limit), query, k)
+
+
+def best_chunks_by_vector(chunks: Any, vector: npt.NDArray[np.float32], where: str, k: int) -> list[Hit]:
+    """The k nearest chunks by cosine: exactly when few rows pass, otherwise through the vector index.
+
+    With an index, a search in some of its lists finds too little under a narrow filter. So the rows that pass are
+    counted first; up to 20,000 are compared one by one, and above that the fewer pass, the more lists are read.
+    """
+    lists = vector_lists(chunks)
+    probes = 0
+    if lists:
+        rows = chunks.count_rows()
+        passing = chunks.count_rows(where) if where else rows
+        probes = 0 if passing <= VECTOR_INDEX_ROWS else probe_count(rows, passing, lists)
+
+    def fetch(limit: int, probes: int = probes) -> Any:
+        search = chunks.search(vector, query_type="vector", vector_column_name="vector").distance_type("cosine")
+        search = search.select([*CHUNK_COLUMNS, "_distance"]).limit(limit)
+        if where:
+            search = search.where(where, prefilter=True)
+        if probes:
+            search = search.nprobes(probes).refine_factor(_REFINE_FACTOR)
+        elif lists:
+            search = search.bypass_vector_index()
+        return _with_cosine(search.to_arrow())
+
+    hits = _best(fetch, None, k)
+    if probes and len(hits) < k:
+        hits = _best(lambda limit: fetch(limit, 0), None, k)
+    return hits
+
+
+def probe_count(rows: int, passing: int, lists: int) -> int:
+    """How many lists to read: 24 at 100,000 rows, 64 at a million (measured), more when a filter thins them out."""
+    probes = 24 * math.pow(rows / 100_000, 0.43) * math.sqrt(rows / max(passing, 1))
+    return int(min(lists, max(24, round(probes))))
+
+
+def _with_cosine(table: Any) -> Any:
+    import pyarrow as pa
+
+    distances = np.asarray(table.column("_distance").to_numpy(), dtype=np.float64)
+    score = pa.array(np.clip(1.0 - distances, -1.0, 1.0))
+    return table.select(CHUNK_COLUMNS).append_column("score", score)
+
+
+def _best(fetch: Fetch, query: TextQuery | None, k: int) -> list[Hit]:
+    """The first k rows in order (score, then pmid and ordinal) of those that hold the query's phrases.
+
+    Rows that tie with the k-th must all be looked at, or the engine's own order would decide which are left out; so
+    more are fetched until the last one fetched scores less.
+    """
+    limit = k + _SPARE_ROWS
+    while True:
+        table = fetch(limit)
+        scores = np.asarray(table.column("score").to_numpy(), dtype=np.float64)
+        order = np.lexsort((table.column("ordinal").to_numpy(), table.column("pmid").to_numpy(), -scores))
+        rows = table.take(order).to_pylist()
+        if query is not None and query.phrases:
+            rows = [row for row in rows if query.holds_phrases(row["search_text"])]
+        is_all = table.num_rows < limit
+        if is_all or (len(rows) >= k and scores.min() < rows[k - 1]["score"]):
+            break
+        limit *= 4
+    return [Hit(chunk_of(row), float(row["score"]), rank) for rank, row in enumerate(rows[:k], start=1)]
+
+
+def ranked_records(chunks: Any, query: TextQuery, where: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """PMIDs and scores of every record that matches, best first, by BM25 over whole records."""
+    import pyarrow as pa
+
+    heads = chunks.count_rows(all_of(["is_head", where]))
+    if not heads:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)
+    columns = ["pmid", "record_text"] if query.phrases else ["pmid"]
+    # Rows that are no heads have no text here, so that they cannot match. Twice: records may be added meanwhile.
+    table = text_rows(chunks, "record_text", query, where, columns, 2 * heads + 1000)
+    if query.phrases:
+        texts = table.column("record_text").to_pylist()
+        table = table.filter(pa.array([query.holds_phrases(text) for text in texts], type=pa.bool_()))
+    pmids = np.asarray(table.column("pmid").to_numpy(), dtype=np.int64)
+    scores = np.asarray(table.column("score").to_numpy(), dtype=np.float64)
+    order = np.lexsort((pmids, -scores))
+    return pmids[order], scores[order]
