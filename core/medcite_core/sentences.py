@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from medcite_core.types import Span
@@ -17,6 +17,7 @@ def _segmenter() -> tuple[Any, Any]:
     return segmenter, Tokenizer(replace_not_contraction=False, emit_hyphen_or_underscore_sep=True)
 
 
+@lru_cache(maxsize=2048)  # a checker reads the same abstracts for every claim
 def sentence_spans(text: str) -> tuple[Span, ...]:
     """The sentences of `text`, in order, without the white space around them; every other character is in one.
 

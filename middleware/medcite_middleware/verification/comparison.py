@@ -20,7 +20,7 @@ from medcite_middleware.verification.vocabulary import (
     OPPOSITES,
     TIME_UNITS,
 )
-from medcite_middleware.verification.words import Word, meaning_words, words_of
+from medcite_middleware.verification.words import Word, meaning_words
 
 Difference = Literal["none", "number", "negation", "direction", "hedge", "word", "left_out", "other"]
 
@@ -60,8 +60,8 @@ class _Edit:
 
 def compare(claim_text: str, sentence: str) -> Comparison:
     """Compare a claim (without citation marks) with one sentence of a source."""
-    claim = _without_opening(meaning_words(words_of(claim_text)))
-    source = _without_opening(meaning_words(words_of(sentence)))
+    claim = _without_opening(meaning_words(claim_text))
+    source = _without_opening(meaning_words(sentence))
     claim_forms, source_forms = [w.form for w in claim], [w.form for w in source]
     similarity = 100 * Indel.normalized_similarity(claim_forms, source_forms)
     edits = [e for e in _edits(source, claim) if not _is_harmless(e, source)]
@@ -81,7 +81,7 @@ def compare(claim_text: str, sentence: str) -> Comparison:
     )
 
 
-def _without_opening(words: list[Word]) -> list[Word]:
+def _without_opening(words: tuple[Word, ...]) -> tuple[Word, ...]:
     for length in range(min(MAX_OPENING_WORDS, len(words) - MIN_CONTENT_WORDS), 0, -1):
         if tuple(w.form for w in words[:length]) in OPENINGS:
             return _without_opening(words[length:])

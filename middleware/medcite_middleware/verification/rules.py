@@ -16,7 +16,8 @@ from medcite_core.types import CitationState, Claim, Evidence, QuoteProof, Recor
 from medcite_middleware.verification.claims import without_marks
 from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, Comparison, compare
 from medcite_middleware.verification.quotes import find_quote, quoted_words
-from medcite_middleware.verification.words import meaning_words, words_of
+from medcite_middleware.verification.vocabulary import LABEL_NOUNS
+from medcite_middleware.verification.words import meaning_words
 
 RULES_VERSION = "rules.v1"
 MIN_CANDIDATE_SCORE = 50.0
@@ -65,8 +66,8 @@ class RulesJudge:
             return self._judge_quotation(claim, cited or list(evidence), citation)
         if not claim.cited:
             return self._without_citation(claim, evidence)
-        if not cited:
-            numbers = ", ".join(str(n) for n in claim.cited)
+        if citation == "not_found":
+            numbers = ", ".join(str(n) for n in sorted(set(claim.cited) - {e.number for e in evidence}))
             return self._verdict(
                 claim,
                 "unchecked",
@@ -164,7 +165,7 @@ class RulesJudge:
         figures = _figures(claim.text)
         record_figures = set().union(*(_figures(e.record.text) for e in cited))
         missing = sorted(figures - record_figures)
-        if missing and len(record_figures) < 2:
+        if missing and not record_figures and set(missing) & _shares(claim.text):
             return self._verdict(
                 claim,
                 "unsupported",
@@ -288,7 +289,28 @@ def _citation(claim: Claim, evidence: Sequence[Evidence]) -> CitationState:
 
 
 def _figures(text: str) -> set[str]:
-    return {w.form for w in meaning_words(words_of(without_marks(text))) if w.is_number}
+    """Measures written in digits: no names such as "type 1", "OCT3/4" or "one of", which are no figures."""
+    bare = without_marks(text)
+    words = meaning_words(bare)
+    return {
+        word.form
+        for at, word in enumerate(words)
+        if word.is_number
+        and any(c.isdigit() for c in word.span.of(bare))
+        and (at == 0 or words[at - 1].form not in LABEL_NOUNS | {"/"})
+        and (at + 1 == len(words) or words[at + 1].form != "/")
+    }
+
+
+def _shares(text: str) -> set[str]:
+    """Percentages and decimals: figures that a text without any figures cannot bear out."""
+    bare = without_marks(text)
+    words = meaning_words(bare)
+    return {
+        word.form
+        for at, word in enumerate(words)
+        if word.is_number and ("." in word.form or (at + 1 < len(words) and words[at + 1].form == "%"))
+    }
 
 
 def _negation_explanation(comparison: Comparison) -> str:

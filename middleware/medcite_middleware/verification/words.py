@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 from medcite_core.types import Span
 from medcite_middleware.verification.vocabulary import NUMBER_WORDS
@@ -65,9 +66,10 @@ def words_of(text: str) -> list[Word]:
     return words
 
 
-def meaning_words(words: list[Word]) -> list[Word]:
-    """`words` without silent punctuation."""
-    return [w for w in words if w.kind != "silent"]
+@lru_cache(maxsize=8192)  # each sentence of a source is compared with every claim
+def meaning_words(text: str) -> tuple[Word, ...]:
+    """The tokens of `text` without silent punctuation."""
+    return tuple(w for w in words_of(text) if w.kind != "silent")
 
 
 def _normal(text: str, raw: str, kind: str, span: Span, depth: int) -> list[Word]:
