@@ -22,7 +22,9 @@ Shift = Literal["sup", "sub"]
 
 def plain_text(element: Element | None) -> str:
     """All words below `element`, white space of the file's layout collapsed; empty for a missing element."""
-    return "" if element is None else collapse("".join(_walk(element)))
+    if element is None:
+        return ""
+    return collapse("".join(_walk(element)) if len(element) else element.text or "")
 
 
 def collapse(text: str) -> str:
