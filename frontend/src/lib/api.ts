@@ -1,0 +1,99 @@
+// The service's JSON endpoints, and its one shape of errors.
+import type { ErrorOut, RecordOut } from './events';
+
+/** An error in the service's words, or in ours when it could not be reached. */
+export class ApiError extends Error {
+	readonly details: ErrorOut;
+
+	constructor(details: ErrorOut) {
+		super(details.message);
+		this.name = 'ApiError';
+		this.details = details;
+	}
+}
+
+export const unreachable: ErrorOut = {
+	code: 'unreachable',
+	message: 'The medcite service does not answer.',
+	hint: 'Check that it is still running and that this computer reaches it, then try again.',
+	retryable: true,
+	request_id: '',
+};
+
+/** Read the error out of a response that is not a success. */
+export async function errorOf(response: Response): Promise<ApiError> {
+	try {
+		const { error } = (await response.json()) as { error?: Partial<ErrorOut> };
+		if (error?.message) {
+			return new ApiError({
+				code: error.code ?? 'unknown',
+				message: error.message,
+				hint: error.hint ?? '',
+				retryable: error.retryable ?? response.status >= 500,
+				request_id: error.request_id ?? response.headers.get('x-request-id') ?? '',
+			});
+		}
+	} catch {
+		// Not our JSON: something between the page and the service answered.
+	}
+	return new ApiError({
+		code: `http_${response.status}`,
+		message: `The service answered with status ${response.status} and no explanation.`,
+		hint: 'Something between this page and medcite, such as a proxy, may have answered in its place. Try again.',
+		retryable: response.status >= 500 || response.status === 429,
+		request_id: response.headers.get('x-request-id') ?? '',
+	});
+}
+
+/** Whatever was thrown, as an error that can be shown. */
+export function shownError(thrown: unknown): ErrorOut {
+	if (thrown instanceof ApiError) return thrown.details;
+	return unreachable;
+}
+
+async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
+	const response = await fetch(path, { signal, headers: { accept: 'application/json' } });
+	if (!response.ok) throw await errorOf(response);
+	return (await response.json()) as T;
+}
+
+export interface ExampleQuestion {
+	question: string;
+	pmid?: string;
+}
+
+export interface WorkedExample {
+	question: string;
+	text: string;
+	pmids: string[];
+	/** The altered sentence, as it stands in `text`. */
+	altered?: string;
+	/** What the sentence says in the source. */
+	original?: string;
+}
+
+/** GET /api/corpus. What an older service does not send yet is optional here. */
+export interface Corpus {
+	name?: string;
+	records: number;
+	chunks?: number;
+	embedder?: { state: 'ready' | 'loading' | 'failed'; problem?: string };
+	answers?: 'generated' | 'quotations';
+	example_questions?: ExampleQuestion[];
+	worked_example?: WorkedExample | null;
+}
+
+export interface ServerStatus {
+	serverMessage: string;
+	serverStatus: 'OK' | 'NOK';
+}
+
+export const getCorpus = (signal?: AbortSignal) => getJson<Corpus>('/api/corpus', signal);
+export const getServerStatus = (signal?: AbortSignal) => getJson<ServerStatus>('/server_status', signal);
+export const getRecord = (pmid: string, signal?: AbortSignal) =>
+	getJson<RecordOut>(`/api/records/${encodeURIComponent(pmid)}`, signal);
+
+/** Cancel a run; that it is gone already is as good. */
+export async function cancelRun(runId: string): Promise<void> {
+	await fetch(`/api/runs/${encodeURIComponent(runId)}`, { method: 'DELETE', keepalive: true });
+}

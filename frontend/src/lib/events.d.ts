@@ -1,0 +1,253 @@
+// Generated from events.schema.json by `npm run types`; do not edit.
+
+export type RunMessage =
+	| RunEvent
+	| StageEvent
+	| EvidenceEvent
+	| TextEvent
+	| ClaimEvent
+	| VerdictEvent
+	| FinishedEvent
+	| IncompleteEvent
+	| CancelledEvent
+	| ErrorEvent;
+
+/**
+ * First event: the run's id, with which it can be resumed or cancelled.
+ */
+export interface RunEvent {
+	run_id: string;
+	schema_version: number;
+	type: 'run';
+}
+/**
+ * A step began or went on: `search`, `read`, `write`, `check`. `total` 0 when not known.
+ */
+export interface StageEvent {
+	done: number;
+	name: string;
+	total: number;
+	type: 'stage';
+}
+/**
+ * The numbered passages, and what was searched.
+ */
+export interface EvidenceEvent {
+	evidence: EvidenceOut[];
+	search: SearchReportOut;
+	type: 'evidence';
+}
+/**
+ * A numbered passage: `span` slices `record.text` to `text`.
+ */
+export interface EvidenceOut {
+	chunk_id: string;
+	number: number;
+	pmid: string;
+	record: RecordOut;
+	score: number;
+	section: string;
+	span: SpanOut;
+	text: string;
+}
+/**
+ * A PubMed citation as the page shows it. `text` is what every record span slices.
+ */
+export interface RecordOut {
+	authors: string[];
+	authors_short: string;
+	date: string;
+	date_display: string;
+	doi: string;
+	doi_url: string;
+	issue: string;
+	journal: string;
+	journal_abbreviation: string;
+	keywords: string[];
+	languages: string[];
+	mesh_headings: string[];
+	notices: NoticeOut[];
+	pages: string;
+	pmc_url: string;
+	pmcid: string;
+	pmid: string;
+	publication_types: string[];
+	pubmed_url: string;
+	sections: SectionOut[];
+	source_file: string;
+	source_sha256: string;
+	status: string;
+	status_text: string;
+	text: string;
+	title: string;
+	version: number;
+	volume: string;
+	year: number | null;
+}
+/**
+ * A correction, retraction or comment that PubMed links to a record.
+ */
+export interface NoticeOut {
+	kind: string;
+	pmid: string;
+	reference: string;
+}
+/**
+ * A part of a record's text.
+ */
+export interface SectionOut {
+	kind: 'title' | 'abstract';
+	label: string;
+	span: SpanOut;
+}
+/**
+ * Offsets in Unicode code points.
+ */
+export interface SpanOut {
+	end: number;
+	start: number;
+}
+/**
+ * What was really searched.
+ */
+export interface SearchReportOut {
+	applied_filter: {
+		[k: string]: unknown;
+	};
+	corpus_records: number;
+	mode: 'hybrid' | 'lexical';
+	note: string;
+	passed: number;
+	passed_by: {
+		[k: string]: number;
+	};
+	query: string;
+}
+/**
+ * The next piece of the answer's text.
+ */
+export interface TextEvent {
+	delta: string;
+	type: 'text';
+}
+/**
+ * A claim was found in the answer's text.
+ */
+export interface ClaimEvent {
+	claim: ClaimOut;
+	type: 'claim';
+}
+/**
+ * One checkable statement; `span` slices the answer's text.
+ */
+export interface ClaimOut {
+	cited: number[];
+	id: string;
+	is_quotation: boolean;
+	span: SpanOut;
+	text: string;
+}
+/**
+ * A claim was decided.
+ */
+export interface VerdictEvent {
+	type: 'verdict';
+	verdict: VerdictOut;
+}
+/**
+ * The verdict of one claim.
+ */
+export interface VerdictOut {
+	citation: 'right' | 'wrong_source' | 'not_found' | 'none';
+	claim_id: string;
+	confidence: number | null;
+	explanation: string;
+	judge: string;
+	label: 'supported' | 'contradicted' | 'unsupported' | 'conflicting' | 'unchecked';
+	model: string;
+	prompt_version: string;
+	proofs: ProofOut[];
+	reason: string;
+	thresholds: {
+		[k: string]: number;
+	};
+}
+/**
+ * What a verdict rests on. For a quote, `span` slices the record's text to `text`.
+ */
+export interface ProofOut {
+	details: {
+		[k: string]: unknown;
+	};
+	evidence_number: number | null;
+	kind: 'quote' | 'computation' | 'scan';
+	pmid: string;
+	section: string;
+	shows: string;
+	span: SpanOut | null;
+	text: string;
+}
+/**
+ * The whole answer; it equals what the earlier events built up.
+ */
+export interface FinishedEvent {
+	answer: AnswerOut;
+	outcome: string;
+	type: 'finished';
+}
+/**
+ * A finished answer.
+ */
+export interface AnswerOut {
+	checked: number;
+	claims: ClaimOut[];
+	evidence: EvidenceOut[];
+	evidence_found: number;
+	groundedness: number | null;
+	mode: 'generated' | 'quotations';
+	outcome: 'answered' | 'nothing_relevant' | 'corpus_empty';
+	question: string;
+	schema_version: number;
+	search: SearchReportOut;
+	text: string;
+	timings_ms: {
+		[k: string]: number;
+	};
+	total: number;
+	verdicts: VerdictOut[];
+	versions: {
+		[k: string]: string;
+	};
+}
+/**
+ * The answer stopped half-way; `text` is what there is. It must not be shown or kept as a finished one.
+ */
+export interface IncompleteEvent {
+	error: ErrorOut | null;
+	reason: string;
+	text: string;
+	type: 'incomplete';
+}
+/**
+ * An error in words; `code` is for programs.
+ */
+export interface ErrorOut {
+	code: string;
+	hint: string;
+	message: string;
+	request_id: string;
+	retryable: boolean;
+}
+/**
+ * The run was cancelled.
+ */
+export interface CancelledEvent {
+	type: 'cancelled';
+}
+/**
+ * The run failed before there was an answer.
+ */
+export interface ErrorEvent {
+	error: ErrorOut;
+	type: 'error';
+}

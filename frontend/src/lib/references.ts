@@ -1,0 +1,35 @@
+// The reference list under an answer: records, not passages, each with all the numbers by which it was cited.
+import type { EvidenceOut, RecordOut } from './events';
+
+export interface Reference {
+	record: RecordOut;
+	/** Evidence numbers of this record, smallest first. */
+	numbers: number[];
+	isCited: boolean;
+}
+
+/** Group evidence by PMID: cited records first, each group in the order of its smallest (cited) number. */
+export function referencesOf(evidence: readonly EvidenceOut[], cited: ReadonlySet<number>): Reference[] {
+	const byPmid = new Map<string, Reference>();
+	for (const item of [...evidence].sort((a, b) => a.number - b.number)) {
+		const reference = byPmid.get(item.pmid) ?? { record: item.record, numbers: [], isCited: false };
+		reference.numbers.push(item.number);
+		reference.isCited ||= cited.has(item.number);
+		byPmid.set(item.pmid, reference);
+	}
+	const all = [...byPmid.values()];
+	return [...all.filter((reference) => reference.isCited), ...all.filter((reference) => !reference.isCited)];
+}
+
+/** "Lancet. 2011;377(9770):1011-8", as far as the parts are known. */
+export function sourceLine(record: RecordOut): string {
+	const journal = record.journal_abbreviation || record.journal;
+	const issue = `${record.volume}${record.issue ? `(${record.issue})` : ''}`;
+	const place = [issue, record.pages].filter(Boolean).join(':');
+	return [journal, [record.date_display, place].filter(Boolean).join('; ')].filter(Boolean).join('. ');
+}
+
+/** Statuses that a reader must see before the words of the record. */
+export function isGrave(status: string): boolean {
+	return ['retracted', 'partially_retracted', 'retraction_notice', 'expression_of_concern'].includes(status);
+}

@@ -1,0 +1,105 @@
+// Verdicts in words: what the page prints, and what it says aloud.
+import type { AnswerOut, ClaimOut, SearchReportOut, VerdictOut } from './events';
+
+export type Label = VerdictOut['label'];
+
+export const labels: readonly Label[] = ['supported', 'contradicted', 'conflicting', 'unsupported', 'unchecked'];
+
+export const verdictWords: Record<Label, string> = {
+	supported: 'Supported',
+	contradicted: 'Contradicted',
+	conflicting: 'Conflicting',
+	unsupported: 'Unsupported',
+	unchecked: 'Unchecked',
+};
+
+export const verdictMeanings: Record<Label, string> = {
+	supported: 'The cited words say this.',
+	contradicted: 'The source says something else.',
+	conflicting: 'One source says this, another denies it.',
+	unsupported: 'The sources were read and do not say this.',
+	unchecked: 'This could not be decided. It is neither confirmed nor denied.',
+};
+
+const citationWords: Record<VerdictOut['citation'], string> = {
+	right: '',
+	none: 'This sentence cites no source.',
+	wrong_source: 'The number cited is not the source of these words.',
+	not_found: 'A number cited here belongs to no source of this answer.',
+};
+
+/** What is wrong with a sentence's citation; empty when nothing is. */
+export function citationNote(verdict: VerdictOut): string {
+	return citationWords[verdict.citation] ?? '';
+}
+
+export interface VerdictCounts {
+	total: number;
+	supported: number;
+	checked: number;
+}
+
+export function countVerdicts(claims: readonly ClaimOut[], verdicts: readonly VerdictOut[]): VerdictCounts {
+	return {
+		total: claims.length,
+		supported: verdicts.filter((verdict) => verdict.label === 'supported').length,
+		checked: verdicts.filter((verdict) => verdict.label !== 'unchecked').length,
+	};
+}
+
+/** "4 of 5 sentences supported; 5 of 5 could be checked". */
+export function groundednessLine({ total, supported, checked }: VerdictCounts): string {
+	return `${supported} of ${total} ${total === 1 ? 'sentence' : 'sentences'} supported; ${checked} of ${total} could be checked`;
+}
+
+/** What a screen reader hears when an answer is done. */
+export function finishedAnnouncement(answer: AnswerOut): string {
+	if (answer.outcome !== 'answered') return 'No answer: nothing relevant was found in the corpus.';
+	if (!answer.claims.length) return 'Answer finished. It has no sentence that could be checked.';
+	if (answer.mode === 'quotations') {
+		const n = answer.claims.length;
+		return `Answer finished. It consists of ${n} ${n === 1 ? 'quotation' : 'quotations'}.`;
+	}
+	const parts = labels
+		.map((label) => ({ label, n: answer.verdicts.filter((verdict) => verdict.label === label).length }))
+		.filter(({ n }) => n > 0)
+		.map(({ label, n }) => `${n} ${label}`);
+	return `Answer finished and checked: ${parts.join(', ')}.`;
+}
+
+const stageWords: Record<string, string> = {
+	search: 'Searching the corpus',
+	read: 'Reading the passages',
+	write: 'Writing the answer',
+	check: 'Checking each sentence against its source',
+};
+
+/** A stage in words; one that the page does not know yet is shown by its name. */
+export function stageText(name: string, done = 0, total = 0): string {
+	const words = stageWords[name] ?? name;
+	return total > 0 ? `${words} (${done} of ${total})` : words;
+}
+
+/** The "What was searched" line: how, under which filter, and how much of the corpus passed it. */
+export function searchLine(search: SearchReportOut): string {
+	const how = search.mode === 'hybrid' ? 'By words and meaning' : 'By words alone';
+	const filter = filterWords(search.applied_filter);
+	const passed = `${search.passed.toLocaleString('en')} of ${search.corpus_records.toLocaleString('en')} records`;
+	return `${how} · ${filter ? `${filter} · ${passed} passed` : `no filter · ${passed}`}`;
+}
+
+/** A filter as words: `years 2010 to 2020, title “statin”`. Empty when nothing is filtered. */
+export function filterWords(filter: { [key: string]: unknown }): string {
+	const { year_from: from, year_to: to, ...rest } = filter;
+	const words: string[] = [];
+	if (from != null && to != null) words.push(from === to ? `year ${from}` : `years ${from} to ${to}`);
+	else if (from != null) words.push(`from ${from}`);
+	else if (to != null) words.push(`until ${to}`);
+	for (const [key, value] of Object.entries(rest)) {
+		if (value === true) words.push(key.replaceAll('_', ' '));
+		else if (Array.isArray(value) && value.length) {
+			words.push(`${key.replaceAll('_', ' ')} ${value.map((item) => `“${item}”`).join(' or ')}`);
+		} else if (typeof value === 'string' && value) words.push(`${key} “${value}”`);
+	}
+	return words.join(', ');
+}

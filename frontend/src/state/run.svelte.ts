@@ -1,0 +1,130 @@
+// One run of the service, as the page sees it grow: an answer being written and checked, or a text being verified.
+import { cancelRun, shownError } from '../lib/api';
+import type { AnswerOut, ClaimOut, ErrorOut, EvidenceOut, RunMessage, SearchReportOut, VerdictOut } from '../lib/events';
+import { ConnectionLost, runEvents, type StreamOptions } from '../lib/runstream';
+
+export type RunState = 'running' | 'reconnecting' | 'finished' | 'incomplete' | 'cancelled' | 'failed';
+
+export class Run {
+	state = $state<RunState>('running');
+	stage = $state({ name: '', done: 0, total: 0 });
+	text = $state('');
+	evidence = $state.raw<EvidenceOut[]>([]);
+	search = $state.raw<SearchReportOut | null>(null);
+	claims = $state.raw<ClaimOut[]>([]);
+	verdicts = $state.raw<VerdictOut[]>([]);
+	/** The finished answer; null until then, and for ever when the run does not finish. */
+	answer = $state.raw<AnswerOut | null>(null);
+	/** Why a run failed, or is incomplete. */
+	error = $state.raw<ErrorOut | null>(null);
+	reason = $state('');
+
+	readonly verdictOf = $derived(new Map(this.verdicts.map((verdict) => [verdict.claim_id, verdict])));
+	readonly numbers = $derived(new Set(this.evidence.map((item) => item.number)));
+	readonly isOver = $derived(!['running', 'reconnecting'].includes(this.state));
+	readonly mode = $derived(this.answer?.mode ?? (this.claims.some((c) => c.is_quotation) ? 'quotations' : null));
+
+	#path: string;
+	#body: unknown;
+	#runId = '';
+	#stopper = new AbortController();
+
+	constructor(path: string, body: unknown) {
+		this.#path = path;
+		this.#body = body;
+	}
+
+	/** Send the request and follow its events to the end. Never throws: how it ended is in `state`. */
+	async follow(options: Partial<StreamOptions> = {}): Promise<void> {
+		try {
+			const stream = runEvents(this.#path, this.#body, {
+				...options,
+				signal: this.#stopper.signal,
+				onReconnecting: (isReconnecting) => {
+					if (!this.isOver) this.state = isReconnecting ? 'reconnecting' : 'running';
+				},
+			});
+			for await (const message of stream) {
+				if (this.isOver) return;
+				this.apply(message);
+			}
+		} catch (thrown) {
+			if (this.isOver) return;
+			this.#broken(thrown);
+		}
+	}
+
+	/** Take in one event. Types that this page does not know are ignored. */
+	apply(message: RunMessage): void {
+		switch (message.type) {
+			case 'run':
+				this.#runId = message.run_id;
+				break;
+			case 'stage':
+				this.stage = { name: message.name, done: message.done, total: message.total };
+				break;
+			case 'evidence':
+				this.evidence = message.evidence;
+				this.search = message.search;
+				break;
+			case 'text':
+				this.text += message.delta;
+				break;
+			case 'claim':
+				this.claims = [...this.claims.filter((claim) => claim.id !== message.claim.id), message.claim];
+				break;
+			case 'verdict': {
+				const { verdict } = message;
+				this.verdicts = [...this.verdicts.filter((other) => other.claim_id !== verdict.claim_id), verdict];
+				break;
+			}
+			case 'finished':
+				this.#finish(message.answer);
+				break;
+			case 'incomplete':
+				this.text = message.text || this.text;
+				this.error = message.error;
+				this.reason = message.reason;
+				this.state = 'incomplete';
+				break;
+			case 'cancelled':
+				this.state = 'cancelled';
+				break;
+			case 'error':
+				this.error = message.error;
+				this.state = 'failed';
+				break;
+		}
+	}
+
+	/** Stop the run, here at once and in the service as soon as it hears of it. What was written stays. */
+	stop(): void {
+		if (this.isOver) return;
+		this.state = 'cancelled';
+		this.#stopper.abort();
+		if (this.#runId) cancelRun(this.#runId).catch(() => undefined);
+	}
+
+	#finish(answer: AnswerOut): void {
+		this.answer = answer;
+		this.text = answer.text;
+		this.evidence = answer.evidence;
+		this.search = answer.search;
+		this.claims = answer.claims;
+		this.verdicts = answer.verdicts;
+		this.state = 'finished';
+	}
+
+	#broken(thrown: unknown): void {
+		if (this.#runId) {
+			this.reason =
+				thrown instanceof ConnectionLost
+					? 'The connection to medcite broke and could not be taken up again.'
+					: 'The service sent something that this page cannot read.';
+			this.state = 'incomplete';
+			return;
+		}
+		this.error = shownError(thrown);
+		this.state = 'failed';
+	}
+}
