@@ -1,6 +1,6 @@
 """Builds the wheel and tries it outside the checkout, without Node:  .venv/bin/python scripts/try_wheel.py
 
-The trial environment sees the dependencies that .venv holds already (torch is not installed twice), but not the checkout.
+The trial environment sees the dependencies that .venv holds already (torch is not installed twice), not the checkout.
 """
 
 from __future__ import annotations

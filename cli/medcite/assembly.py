@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medcite_core.settings import EmbeddingSettings, IndexSettings, Settings
+from medcite_core.settings import EmbeddingSettings, IndexSettings, Settings, env_name
 
 if TYPE_CHECKING:
     from medcite_core.embedding.background import BackgroundEmbedder
@@ -59,6 +59,18 @@ def demo_settings(settings: Settings) -> Settings:
             "index": IndexSettings(backend=settings.index.backend),
         }
     )
+
+
+def demo_differences(settings: Settings) -> list[str]:
+    """Variables that are set but do not touch the demo, whose vectors are shipped."""
+    demo = demo_settings(settings)
+    changed = []
+    for part in ("embedding", "index"):
+        mine, its = getattr(settings, part), getattr(demo, part)
+        changed += [
+            env_name(f"{part}.{name}") for name in type(mine).model_fields if getattr(mine, name) != getattr(its, name)
+        ]
+    return changed
 
 
 def open_demo(settings: Settings, on_progress: Progress) -> Corpus:

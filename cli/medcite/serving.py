@@ -1,21 +1,15 @@
-"""Takes a port and serves the API with the page on it until the process is told to stop."""
+"""Finds the page and takes the port for a server."""
 
 from __future__ import annotations
 
 import errno
 import socket
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from medcite_core.errors import InvalidSettings, MedciteError, PortInUse
 
-if TYPE_CHECKING:
-    from fastapi import FastAPI
-
 NEXT_PORTS = 20
 """How many ports after the wanted one are tried before any free one is taken."""
-SHUTDOWN_S = 5
 
 
 class PortRefused(MedciteError):
@@ -86,25 +80,3 @@ def address_of(sock: socket.socket) -> str:
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
         host = "127.0.0.1"
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-
-
-def serve_forever(app: FastAPI, sock: socket.socket, on_ready: Callable[[str], None]) -> None:
-    """Serve until interrupted; `on_ready` gets the address once requests are answered."""
-    import uvicorn
-
-    class _Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            if self.started:
-                on_ready(address_of(sock))
-
-    config = uvicorn.Config(
-        app,
-        # No access log: addresses can hold what people ask. Log lines go the way set_up_logging chose.
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        timeout_graceful_shutdown=SHUTDOWN_S,
-    )
-    with sock:
-        _Server(config).run(sockets=[sock])
