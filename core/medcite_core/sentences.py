@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 from functools import cache, lru_cache
 from typing import Any
 
 from medcite_core.types import Span
+
+# Ends that the segmenter takes for abbreviations: "(98 %). One patient", "between 0.86 and 0.91. Agreement".
+_MISSED = re.compile(r"(?:[)\]]|\d\.\d+)\.\s+(?=[A-Z][a-z]+\s)")
 
 
 @cache
@@ -40,8 +44,9 @@ def _line_spans(line: str, offset: int) -> list[Span]:
         return []
     tokens = iter(list(tokenizer.tokenize(line)))
     starts = [sentence[0].offset for sentence in segmenter.segment(tokens) if sentence]
+    starts = sorted({*starts[1:], *(m.end() for m in _MISSED.finditer(line))})
     cuts = [body_start]
-    for start in starts[1:]:
+    for start in starts:
         cut = _after_closing_quote(line, start)
         if cuts[-1] < cut < body_end and _is_boundary(line, cuts[-1], cut):
             cuts.append(cut)
