@@ -1,1 +1,5 @@
-"""What the endpoints and the command line call: one method per thing a user can ask for."""
+"""Services: what the doors of medcite call. `build_services` puts them together."""
+
+from medcite_middleware.services.build import Services, build_services
+
+__all__ = ["Services", "build_services"]

@@ -1,0 +1,42 @@
+"""The HTTP service of one set of services: routes, errors, guard and page put together."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from medcite_core.settings import ServerSettings
+from medcite_middleware.api.errors import add_error_handlers
+from medcite_middleware.api.guard import Guard
+from medcite_middleware.api.page import Page
+from medcite_middleware.api.routes_corpus import corpus_router, status_router
+from medcite_middleware.api.routes_runs import runs_router
+from medcite_middleware.services import Services
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def create_app(services: Services, server: ServerSettings, page_dir: Path | None) -> FastAPI:
+    """The application. It builds nothing and starts nothing; `page_dir` is the built page, if there is one.
+
+    On a loopback address it answers to loopback names only; a client must call it `127.0.0.1`, `localhost` or `[::1]`.
+    """
+    app = FastAPI(
+        title="medcite",
+        version=version("medcite"),
+        description="Cited, checked answers from a PubMed corpus.",
+        # Their pages load scripts from another site, which the content security policy forbids.
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.services = services
+    add_error_handlers(app)
+    app.include_router(runs_router(services, server.heartbeat_s))
+    app.include_router(corpus_router(services))
+    app.include_router(status_router(services))
+    app.router.default = Page(page_dir)
+    hosts = frozenset(LOOPBACK) if server.host.strip("[]") in LOOPBACK else None
+    app.add_middleware(Guard, hosts=hosts, max_body_bytes=server.max_body_bytes)
+    return app

@@ -1,0 +1,143 @@
+"""What the service takes: request bodies, checked so that a person is told which field is wrong and why."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema, model_validator
+
+from medcite_core.errors import InvalidInput, UnknownKey
+from medcite_core.filters import SearchFilter
+from medcite_core.types import Turn
+
+MAX_QUESTION_CHARS = 2_000
+MAX_HISTORY_TURNS = 20
+MAX_TURN_CHARS = 20_000
+MAX_TEXT_CHARS = 20_000
+MAX_SOURCES = 50
+MAX_K = 50
+
+
+def clean_question(value: Any, name: str = "question", limit: int = MAX_QUESTION_CHARS) -> str:
+    """What a person typed, trimmed.
+
+    Raises:
+        InvalidInput: it is empty, longer than `limit`, not text, or holds control characters.
+    """
+    text = _text(value, name).strip()
+    if not text:
+        raise InvalidInput(f"{name} is empty", "Write something in words.")
+    if len(text) > limit:
+        raise InvalidInput(
+            f"{name} has {len(text):,} characters; at most {limit:,} are taken", "Shorten it to what matters."
+        )
+    return text
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text")
+    text = value.replace("\r\n", "\n").replace("\r", "\n")
+    for place, character in enumerate(text):
+        if unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\t":
+            raise InvalidInput(
+                f"{name} holds a character that cannot be shown (U+{ord(character):04X}, the {place + 1:,}th)",
+                "Remove control characters; they often come in with copied text.",
+            )
+    return text
+
+
+def _said_before(value: Any) -> str:
+    # An earlier answer comes back as it was shown, odd characters of a model and all: they are dropped, not refused.
+    if not isinstance(value, str):
+        raise InvalidInput("history: text of a turn must be text")
+    return "".join(" " if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t" else c for c in value)
+
+
+def _filter(value: Any) -> SearchFilter:
+    for text in _texts(value):
+        _text(text, "filters")
+    return SearchFilter.from_mapping(value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _texts(key)
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+
+
+Question = Annotated[str, BeforeValidator(clean_question), Field(min_length=1, max_length=MAX_QUESTION_CHARS)]
+Filters = Annotated[
+    SearchFilter, BeforeValidator(_filter), WithJsonSchema(TypeAdapter(SearchFilter).json_schema(mode="validation"))
+]
+SaidBefore = Annotated[str, BeforeValidator(_said_before), Field(max_length=MAX_TURN_CHARS)]
+
+
+class Body(BaseModel):
+    """A JSON object with known keys only."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known_keys(cls, raw: Any) -> Any:
+        if isinstance(raw, Mapping):
+            known = list(cls.model_fields)
+            for key in raw:
+                if key not in known:
+                    near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.4)
+                    raise UnknownKey(
+                        f"key {str(key)[:60]!r} does not exist" + (f"; did you mean {near[0]!r}?" if near else ""),
+                        f"Keys are: {', '.join(known)}.",
+                    )
+        return raw
+
+
+class TurnIn(Body):
+    """An earlier message of the conversation."""
+
+    role: Literal["user", "assistant"]
+    text: SaidBefore
+
+
+class OptionsIn(Body):
+    """How a question is answered."""
+
+    k: int | None = Field(None, ge=1, le=MAX_K, description="Passages to answer from.")
+
+
+class AskIn(Body):
+    """A question, which records may answer it, and what was said before."""
+
+    question: Question
+    filters: Filters = SearchFilter()
+    history: list[TurnIn] = Field([], max_length=MAX_HISTORY_TURNS)
+    options: OptionsIn = OptionsIn()
+
+    def turns(self) -> tuple[Turn, ...]:
+        """The history as the pipeline takes it."""
+        return tuple(Turn(turn.role, turn.text) for turn in self.history)
+
+
+class SearchIn(Body):
+    """A search for records."""
+
+    query: Annotated[str, BeforeValidator(lambda value: clean_question(value, "query"))]
+    filters: Filters = SearchFilter()
+    k: int = Field(10, ge=1, le=MAX_K, description="Passages to find; they are grouped by record.")
+
+
+class VerifyIn(Body):
+    """A text to check; `[n]` in it cites the n-th of `sources`, which are PMIDs."""
+
+    text: Annotated[str, BeforeValidator(lambda value: clean_question(value, "text", MAX_TEXT_CHARS))]
+    sources: list[Annotated[str, Field(pattern=r"^\d{1,9}$")]] = Field(min_length=1, max_length=MAX_SOURCES)

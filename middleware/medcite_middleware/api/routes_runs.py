@@ -1,0 +1,89 @@
+"""Questions and checks as runs: `/api/ask`, `/api/verify`, `/api/answer`, `/api/runs`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import StreamingResponse
+
+from medcite_core.errors import InvalidInput
+from medcite_middleware.api.bodies import AskIn, VerifyIn
+from medcite_middleware.api.errors import client_errors, request_id_of, require_json
+from medcite_middleware.api.sse import MEDIA_TYPE, EventStream
+from medcite_middleware.events import AnswerOut
+from medcite_middleware.pipeline.ask import AskRequest
+from medcite_middleware.services import Services
+from medcite_middleware.services.runs import Run
+
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"description": "Server-sent events: each has `id`, `event` and `data` (JSON).", "content": {MEDIA_TYPE: {}}}
+}
+
+
+def runs_router(services: Services, heartbeat_s: float) -> APIRouter:
+    """The routes of runs."""
+    router = APIRouter(prefix="/api", tags=["runs"], responses=client_errors())
+    posted = [Depends(require_json)]
+
+    def stream(run: Run, after: int = 0) -> EventStream:
+        return EventStream(run, after, heartbeat_s)
+
+    @router.post("/ask", response_class=StreamingResponse, responses=STREAM, dependencies=posted)
+    async def ask(body: AskIn, request: Request) -> Response:
+        """Answer a question from the corpus, as events; the last is finished, incomplete, cancelled or error."""
+        return stream(services.ask.start(_ask_request(body, request)))
+
+    @router.post("/answer", dependencies=posted)
+    async def answer(body: AskIn, request: Request) -> AnswerOut:
+        """Answer a question from the corpus, whole."""
+        work = asyncio.ensure_future(services.ask.answer(_ask_request(body, request)))
+        leaving = asyncio.ensure_future(_reader_leaves(request))
+        try:
+            await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            leaving.cancel()
+            if not work.done():
+                work.cancel()
+        return await work
+
+    @router.post("/verify", response_class=StreamingResponse, responses=STREAM, dependencies=posted)
+    async def verify(body: VerifyIn, request: Request) -> Response:
+        """Check a text in which `[n]` cites the n-th of `sources`, as events."""
+        return stream(await services.verify.start(body.text, body.sources, request_id_of(request)))
+
+    @router.get("/runs/{run_id}/events", response_class=StreamingResponse, responses=STREAM)
+    async def resume(run_id: str, request: Request) -> Response:
+        """Go on with a run's events after the header `Last-Event-ID`; without it from the first."""
+        return stream(services.runs.get(run_id), _last_event_id(request))
+
+    @router.delete("/runs/{run_id}", status_code=204)
+    async def cancel(run_id: str) -> Response:
+        """Stop a run at once; a finished one stays as it is."""
+        await services.runs.get(run_id).cancel()
+        return Response(status_code=204)
+
+    return router
+
+
+def _ask_request(body: AskIn, request: Request) -> AskRequest:
+    return AskRequest(
+        question=body.question,
+        search_filter=body.filters,
+        history=body.turns(),
+        k=body.options.k,
+        request_id=request_id_of(request),
+    )
+
+
+def _last_event_id(request: Request) -> int:
+    given = request.headers.get("last-event-id", "").strip() or "0"
+    if not (given.isascii() and given.isdigit() and len(given) < 10):
+        raise InvalidInput("Last-Event-ID must be the number of an event of this run")
+    return int(given)
+
+
+async def _reader_leaves(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,60 @@
+"""Checks the claims of a text one after another, as events: every claim gets exactly one verdict."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ParamSpec, TypeVar
+
+import anyio.to_thread
+import structlog
+
+from medcite_core.errors import MedciteError
+from medcite_core.ports import Judge
+from medcite_core.types import Claim, Evidence, Verdict
+from medcite_middleware.events import ClaimEvent, Event, StageEvent, VerdictEvent, claim_out, verdict_out
+
+log = structlog.get_logger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run blocking `work` in a worker thread, of which there is a bounded number.
+
+    When the caller is cancelled it does not wait for the thread, whose result is then dropped.
+    """
+    return await anyio.to_thread.run_sync(lambda: work(*args, **kwargs), abandon_on_cancel=True)
+
+
+@dataclass
+class Checked:
+    """What a check has found so far."""
+
+    claims: tuple[Claim, ...] = ()
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+async def check_claims(
+    judge: Judge, text: str, claims: Sequence[Claim], evidence: Sequence[Evidence], checked: Checked
+) -> AsyncGenerator[Event]:
+    """All claims, then a verdict for each in the same order; `checked` is filled on the way."""
+    checked.claims = tuple(claims)
+    for claim in claims:
+        yield ClaimEvent(claim=claim_out(claim))
+    for done, claim in enumerate(claims):
+        yield StageEvent(name="check", done=done, total=len(claims))
+        verdict = await in_thread(_verdict_of, judge, claim, text, evidence)
+        checked.verdicts.append(verdict)
+        yield VerdictEvent(verdict=verdict_out(verdict))
+    if claims:
+        yield StageEvent(name="check", done=len(claims), total=len(claims))
+
+
+def _verdict_of(judge: Judge, claim: Claim, text: str, evidence: Sequence[Evidence]) -> Verdict:
+    try:
+        return judge.judge(claim, text, evidence)
+    except (MedciteError, ValueError, ArithmeticError, LookupError) as error:
+        # One claim that breaks the judge must not cost the reader the answer; it never counts as supported.
+        log.error("judge_failed", error=type(error).__name__, claim_id=claim.id)
+        return Verdict(claim.id, "unchecked", "judge_failed", "The check of this sentence failed inside medcite.")

@@ -1,0 +1,90 @@
+"""Puts the services of one corpus together. Nothing is shared between requests but what is immutable or locked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from medcite_core.ports import CorpusIndex, Embedder
+from medcite_core.settings import Settings
+from medcite_middleware.answering.generated import GeneratedAnswer
+from medcite_middleware.pipeline.ask import AskPipeline
+from medcite_middleware.pipeline.verify import VerifyPipeline
+from medcite_middleware.retrieval.hybrid import Retriever
+from medcite_middleware.services.asking import AskService, VerifyService
+from medcite_middleware.services.corpus import RecordService, SearchService, StatusService
+from medcite_middleware.services.runs import RunRegistry
+from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """All that the doors of medcite (HTTP, command line, Python) call."""
+
+    ask: AskService
+    verify: VerifyService
+    search: SearchService
+    records: RecordService
+    status: StatusService
+    runs: RunRegistry
+
+    async def close(self) -> None:
+        """Cancel what is going on; nothing new is begun after that."""
+        await self.runs.close()
+
+
+def build_services(
+    settings: Settings,
+    index: CorpusIndex,
+    embedder: Embedder,
+    chat_model: BaseChatModel | None,
+    *,
+    corpus_name: str,
+    example_questions: Sequence[Mapping[str, Any]] = (),
+    worked_example: Mapping[str, Any] | None = None,
+) -> Services:
+    """Services over `index`. Without a chat model answers are made of quotations.
+
+    `worked_example` is shown on the start page: a `text` with an altered sentence, and the PMIDs (`sources`) that its
+    `[n]` cite.
+    """
+    retriever = Retriever(index, embedder, settings.retrieval)
+    judge = RulesJudge(settings.verify)
+    writer = GeneratedAnswer(chat_model, settings.llm) if chat_model is not None else None
+    versions = {
+        "medcite": version("medcite"),
+        "embedding_model": "@".join(filter(None, (embedder.identity.model, embedder.identity.revision))),
+        "chat_model": settings.llm.model if writer else "none",
+        "prompt": writer.prompt_version if writer else "none",
+        "judge": RULES_VERSION,
+    }
+    runs = RunRegistry(settings.server.max_runs, settings.server.run_grace_s)
+    pipeline = AskPipeline(
+        retriever,
+        writer,
+        judge,
+        min_cosine=settings.retrieval.min_cosine,
+        allow_retracted=settings.verify.allow_retracted_support,
+        versions=versions,
+    )
+    return Services(
+        ask=AskService(pipeline, runs),
+        verify=VerifyService(VerifyPipeline(index, judge, versions=versions), runs),
+        search=SearchService(retriever),
+        records=RecordService(index),
+        status=StatusService(
+            index,
+            embedder,
+            corpus_name=corpus_name,
+            chat_model=settings.llm.model if writer else "",
+            example_questions=example_questions,
+            worked_example=worked_example,
+            versions=versions,
+        ),
+        runs=runs,
+    )
