@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -125,7 +126,8 @@ def is_connection_failure(error: Exception) -> bool:
 def _network_words(error: Exception) -> str:
     for link in _chain(error):
         if isinstance(link, OSError) and link.strerror:
-            return link.strerror.lower()
+            # asyncio puts the address into its text; the system's own words are plainer.
+            return (os.strerror(link.errno) if link.errno and link.errno > 0 else link.strerror).lower()
     deepest = list(_chain(error))[-1]
     return str(deepest)[:_MAX_SERVER_WORDS] or type(deepest).__name__
 

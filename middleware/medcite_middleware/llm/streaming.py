@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import structlog
 
@@ -105,7 +105,8 @@ async def _pieces(
 
     noting: RunnableGenerator[AIMessage, AIMessage] = RunnableGenerator(note_ending)
     chain = prompt | model | noting | StrOutputParser()
-    async with contextlib.aclosing(chain.astream(inputs)) as stream:
+    # LangChain declares an iterator; it is a generator, and closing it is what closes the HTTP stream.
+    async with contextlib.aclosing(cast("AsyncGenerator[str, None]", chain.astream(inputs))) as stream:
         async for piece in stream:
             if piece:
                 yield piece
