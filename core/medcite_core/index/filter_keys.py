@@ -12,7 +12,9 @@ from medcite_core.types import Author, Record
 
 
 def without_accents(text: str) -> str:
-    """`text` without combining marks (é as e), as the full-text indexes fold it; digits and signs stay as they are."""
+    """`text` without combining marks (é as e): how text is indexed and asked for; digits and signs stay as they are."""
+    if text.isascii():
+        return text
     return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
 
 

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -300,10 +300,8 @@ class LanceIndex:
     def _rows(self, where: str, columns: list[str]) -> Any:
         return self._chunks.search().where(where).select(columns).to_arrow()
 
-    @contextmanager
-    def _reading(self, action: str) -> Iterator[None]:
-        with engine_errors(action, self._path):
-            yield
+    def _reading(self, action: str) -> AbstractContextManager[None]:
+        return engine_errors(action, self._path)
 
     @contextmanager
     def _writing(self, action: str) -> Iterator[None]:

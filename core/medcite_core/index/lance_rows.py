@@ -15,7 +15,7 @@ import numpy as np
 
 from medcite_core.codec import record_from_json, record_to_json
 from medcite_core.errors import IndexBroken, IndexMismatch, InvalidInput
-from medcite_core.index.filter_keys import record_keys
+from medcite_core.index.filter_keys import record_keys, without_accents
 from medcite_core.index.precedence import CopyState
 from medcite_core.ports import EmbedderIdentity, IndexedRecord, IndexIdentity
 from medcite_core.types import Chunk, Record, Span
@@ -155,8 +155,10 @@ def rows_of(batch: Sequence[IndexedRecord], identity: IndexIdentity) -> Any:
         shared = _record_columns(entry.record)
         head = _head_columns(entry.record)
         nothing = dict.fromkeys(head)
+        title = entry.record.title
+        # Folded here, because the engine folds accents after it has stemmed, and stems a word with one differently.
+        folded_title = without_accents(title)
         for chunk in entry.chunks:
-            title = entry.record.title
             row = {
                 "id": chunk.id,
                 "ordinal": chunk.ordinal,
@@ -165,7 +167,9 @@ def rows_of(batch: Sequence[IndexedRecord], identity: IndexIdentity) -> Any:
                 "start": chunk.span.start,
                 "end": chunk.span.end,
                 "text": chunk.text,
-                "search_text": chunk.text if chunk.text == title else f"{title}\n{chunk.text}",
+                "search_text": folded_title
+                if chunk.text == title
+                else f"{folded_title}\n{without_accents(chunk.text)}",
                 **shared,
                 **(head if chunk.ordinal == 0 else nothing),
             }
@@ -194,15 +198,22 @@ def _record_columns(record: Record) -> dict[str, Any]:
 def _head_columns(record: Record) -> dict[str, Any]:
     state = CopyState.of(record)
     return {
-        "record_text": record.text,
+        "record_text": without_accents(record.text),
         "payload": zlib.compress(record_to_json(record)),
         **{name: getattr(state, name) for name in STATE_COLUMNS if name != "pmid"},
     }
 
 
 def record_of(payload: bytes) -> Record:
-    """The record that a head row carries."""
-    return record_from_json(zlib.decompress(payload))
+    """The record that a head row carries.
+
+    Raises:
+        IndexBroken: the bytes are damaged.
+    """
+    try:
+        return record_from_json(zlib.decompress(payload))
+    except (zlib.error, ValueError) as error:
+        raise IndexBroken(f"a stored record cannot be read: {str(error)[:200]}") from error
 
 
 def chunk_of(row: dict[str, Any]) -> Chunk:

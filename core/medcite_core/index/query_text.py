@@ -20,15 +20,18 @@ _QUOTED = re.compile(r'"([^"]+)"|“([^“”"]+)”')
 
 @dataclass(frozen=True, slots=True)
 class TextQuery:
-    """`text` holds every word, for BM25; each of `phrases` must stand in a result word for word (up to endings)."""
+    """`text` holds every word, for BM25; each of `phrases` must stand in a result word for word (up to endings).
+
+    Both are without accents, and are meant for text stored without them.
+    """
 
     text: str
     phrases: tuple[str, ...] = ()
 
     def holds_phrases(self, text: str) -> bool:
         """Whether every phrase stands in `text`. Engines drop stop words, so that they find too much."""
-        stems = f" {' '.join(_stems(text))} "
-        return all(f" {' '.join(_stems(phrase))} " in stems for phrase in self.phrases)
+        stems = f" {' '.join(stem_words(text))} "
+        return all(f" {' '.join(stem_words(phrase))} " in stems for phrase in self.phrases)
 
 
 def read_query(query: str) -> TextQuery:
@@ -40,7 +43,7 @@ def read_query(query: str) -> TextQuery:
     if not query.strip():
         raise InvalidInput("the query is blank", "Type at least one word.")
     # A lone surrogate (half an emoji, cut by a browser) cannot be stored in UTF-8 and so matches nothing.
-    text = query.encode("utf-8", "replace").decode("utf-8")
+    text = without_accents(query.encode("utf-8", "replace").decode("utf-8"))
     quoted = (match.group(1) or match.group(2) for match in _QUOTED.finditer(text))
     phrases = dict.fromkeys(" ".join(phrase.split()) for phrase in quoted)
     return TextQuery(text, tuple(phrase for phrase in phrases if _has_index_word(phrase)))
@@ -48,7 +51,3 @@ def read_query(query: str) -> TextQuery:
 
 def _has_index_word(phrase: str) -> bool:
     return any(word not in STOP_WORDS for word in re.findall(r"[^\W_]+", phrase.casefold()))
-
-
-def _stems(text: str) -> list[str]:
-    return stem_words(without_accents(text))
