@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from medcite_core.ports import CorpusIndex
     from medcite_middleware.services import Services
 
-DEMO_NAME = "Demo corpus"
 _POLL_S = 0.05
 
 Progress = Callable[..., None]
@@ -25,13 +24,14 @@ Progress = Callable[..., None]
 
 @dataclass(frozen=True)
 class Corpus:
-    """An index and the embedder that fits it. `example_questions` stand on the start page."""
+    """An index and the embedder that fits it. Example questions and the worked example stand on the start page."""
 
     name: str
     settings: Settings
     index: CorpusIndex
     embedder: BackgroundEmbedder
     example_questions: Sequence[dict[str, Any]] = ()
+    worked_example: dict[str, Any] | None = None
 
 
 def open_corpus(settings: Settings, *, create: bool) -> Corpus:
@@ -79,16 +79,19 @@ def open_demo(settings: Settings, on_progress: Progress) -> Corpus:
     A stamp beside the index says which demo files it holds. It is written last, so a load that was cut is repeated;
     what is stored already is recognised.
     """
-    from medcite_ingestion.demo import demo_questions, load_demo
+    from medcite_ingestion.demo import CORPUS_NAME, demo_questions, load_demo, worked_example
 
     demo = demo_settings(settings)
     corpus = open_corpus(demo, create=True)
     stamp = demo.data_dir / "loaded.json"
     wanted = {"demo_sha256": _demo_hash()}
     if not _holds(stamp, wanted) or corpus.index.count() == 0:
-        load_demo(corpus.index, demo.index, on_progress)
+        # Should the shipped vectors not fit, the embedder makes new ones: slower, never wrong.
+        load_demo(corpus.index, demo.index, on_progress, embedder=corpus.embedder)
         stamp.write_text(json.dumps(wanted), encoding="utf-8")
-    return Corpus(DEMO_NAME, demo, corpus.index, corpus.embedder, demo_questions())
+    example = worked_example()
+    shown = {**example, "text": example["answer"], "sources": example["pmids"]}
+    return Corpus(CORPUS_NAME, demo, corpus.index, corpus.embedder, demo_questions(), shown)
 
 
 def services_of(corpus: Corpus) -> Services:
@@ -107,6 +110,7 @@ def services_of(corpus: Corpus) -> Services:
         build_chat_model(corpus.settings.llm),
         corpus_name=corpus.name,
         example_questions=corpus.example_questions,
+        worked_example=corpus.worked_example,
     )
 
 
