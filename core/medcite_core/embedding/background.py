@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, Protocol
 
@@ -50,8 +51,14 @@ class BackgroundEmbedder:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """What the vectors must agree on. Loads the model only where its dimension cannot be known otherwise."""
-        return self._identity if self._identity.dimension else self._ready_identity()
+        """What the vectors must agree on. Loads the model only where its dimension cannot be known otherwise.
+
+        The dimension is 0 while such a model cannot be reached: an index that exists opens all the same, for words.
+        """
+        if not self._identity.dimension and not self._problem:
+            with suppress(EmbedderUnavailable):
+                self._ready()
+        return self._identity
 
     @property
     def state(self) -> Literal["ready", "loading", "failed"]:
@@ -126,6 +133,7 @@ class BackgroundEmbedder:
             self._problem = f"the embedding model {model} could not be loaded: {type(error).__name__}: {error}"[:400]
             _log.warning("embedder_failed", model=model, problem=self._problem)
             raise EmbedderUnavailable(self._problem) from error
+        self._identity = replace(self._identity, dimension=encoder.dimension)
         self._problem = ""
         _log.info("embedder_ready", model=model, dimension=encoder.dimension)
         return encoder
@@ -137,7 +145,3 @@ class BackgroundEmbedder:
                 f"the model {self._identity.model} gives vectors of {encoder.dimension} numbers, not {expected}",
                 "MEDCITE_EMBEDDING__MODEL names another model than the one that answers.",
             )
-
-    def _ready_identity(self) -> EmbedderIdentity:
-        self._identity = replace(self._identity, dimension=self._ready().dimension)
-        return self._identity

@@ -54,7 +54,8 @@ def weighted_fusion(
                 vector_rank=by_vector.rank if by_vector else None,
             )
         )
-    return sorted(fused, key=lambda f: (-f.score, f.chunk.pmid, f.chunk.ordinal))
+    # PMIDs are numbers: the longer one is the larger one.
+    return sorted(fused, key=lambda f: (-f.score, len(f.chunk.pmid), f.chunk.pmid, f.chunk.ordinal))
 
 
 def _by_best(hits: Sequence[Hit]) -> dict[str, float]:

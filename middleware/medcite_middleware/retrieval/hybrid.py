@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +18,7 @@ from medcite_middleware.retrieval.relevance import LexicalCoverage
 MAX_K = 1000
 MAX_CHUNKS_OF_A_RECORD = 3
 """Of one record among the relevant passages, so that one long abstract does not crowd out the others."""
+_READ_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,86 +62,93 @@ class Retriever:
         """
         wanted = self._settings.k if k is None else k
         if not 1 <= wanted <= MAX_K:
-            raise InvalidInput(f"k must be between 1 and {MAX_K}, not {wanted}")
+            raise InvalidInput(f"k must be between 1 and {MAX_K}, not {wanted}", "Ask for fewer passages.")
         cleaned = clean_query(query)
-        corpus_records = self._index.count()
-        passed = corpus_records if search_filter.is_empty else self._index.count(search_filter)
-        passed_by = {name: self._index.count(search_filter.only(name)) for name in search_filter.active_fields()}
-        candidates = max(self._settings.candidates, 2 * wanted)
+        vector_of, note = self._query_vector(cleaned)
+        report = self._report(cleaned, search_filter, note)
+        if report.passed == 0:
+            return SearchResult((), (), report, 0)
 
-        vector_hits, note = self._vector_hits(cleaned, search_filter, candidates) if passed else ([], "")
-        is_lexical = bool(note)
-        fused: list[Fused] = []
-        matched = 0
-        if passed:
-            record_hits, matched = self._index.lexical_records(cleaned, search_filter, 0, candidates)
-            chunk_hits = self._index.lexical_chunks(cleaned, search_filter, candidates)
-            weight = 1.0 if is_lexical else self._settings.lexical_weight
-            fused = weighted_fusion(chunk_hits, record_hits, vector_hits, weight)
-        passages = self._passages(fused)
-        report = SearchReport(
-            mode="lexical" if is_lexical else "hybrid",
+        candidates = max(self._settings.candidates, 2 * wanted)
+        record_hits, matched = self._index.lexical_records(cleaned, search_filter, 0, candidates)
+        chunk_hits = self._index.lexical_chunks(cleaned, search_filter, candidates)
+        vector_hits = vector_of(search_filter, candidates)
+        weight = self._settings.lexical_weight if report.mode == "hybrid" else 1.0
+        fused = weighted_fusion(chunk_hits, record_hits, vector_hits, weight)
+
+        best: list[Passage] = []
+        for passage in self._passages(fused):
+            best.append(passage)
+            if len(best) == wanted:
+                break
+        relevant = self._relevant(fused, report, wanted)
+        return SearchResult(tuple(best), relevant, report, matched)
+
+    def _query_vector(self, query: str) -> tuple[Callable[[SearchFilter, int], list[Hit]], str]:
+        """The vector search of this query; or an empty one, and the reason why the search goes by words alone."""
+        state = self._embedder.state
+        if state == "ready":
+            try:
+                vector = self._embedder.embed_query(query)
+            except EmbedderUnavailable as error:
+                problem = error.message
+            else:
+                return lambda search_filter, k: self._index.vector_chunks(vector, search_filter, k), ""
+        elif state == "loading":
+            problem = "the embedding model is still loading"
+        else:
+            problem = self._embedder.problem
+        return lambda _filter, _k: [], f"Searched by words alone: {problem.rstrip('.')}."
+
+    def _report(self, query: str, search_filter: SearchFilter, note: str) -> SearchReport:
+        corpus_records = self._index.count()
+        return SearchReport(
+            mode="lexical" if note else "hybrid",
             applied_filter=search_filter.applied(),
-            passed=passed,
-            passed_by=passed_by,
+            passed=corpus_records if search_filter.is_empty else self._index.count(search_filter),
+            passed_by={name: self._index.count(search_filter.only(name)) for name in search_filter.active_fields()},
             corpus_records=corpus_records,
-            query=cleaned,
+            query=query,
             note=note,
         )
-        relevant = self._relevant(cleaned, passages, wanted, corpus_records, is_lexical=is_lexical)
-        return SearchResult(tuple(passages[:wanted]), relevant, report, matched)
 
-    def _vector_hits(self, query: str, search_filter: SearchFilter, limit: int) -> tuple[list[Hit], str]:
-        """Hits, or none and the reason why the search goes by words alone."""
-        state = self._embedder.state
-        if state == "loading":
-            return [], "The embedding model is still loading, so this search went by words alone."
-        if state == "failed":
-            return [], f"This search went by words alone: {self._embedder.problem.rstrip('.')}."
-        try:
-            vector = self._embedder.embed_query(query)
-        except EmbedderUnavailable as error:
-            return [], f"This search went by words alone: {error.message.rstrip('.')}."
-        return self._index.vector_chunks(vector, search_filter, limit), ""
+    def _passages(self, fused: Sequence[Fused]) -> Iterator[Passage]:
+        """The chunks with their records, read in small portions: mostly the first few are all that is needed."""
+        for start in range(0, len(fused), _READ_AT_ONCE):
+            portion = fused[start : start + _READ_AT_ONCE]
+            records = self._index.get(list(dict.fromkeys(item.chunk.pmid for item in portion)))
+            for item in portion:
+                record = records.get(item.chunk.pmid)
+                # A load may have replaced or withdrawn the record since the chunk was found: its words are not shown.
+                if record is not None and item.chunk.span.of(record.text) == item.chunk.text:
+                    yield Passage(
+                        chunk=item.chunk,
+                        record=record,
+                        score=item.score,
+                        cosine=item.cosine,
+                        bm25=item.bm25,
+                        lexical_rank=item.lexical_rank,
+                        vector_rank=item.vector_rank,
+                    )
 
-    def _passages(self, fused: Sequence[Fused]) -> list[Passage]:
-        records = self._index.get(list(dict.fromkeys(item.chunk.pmid for item in fused)))
-        passages = []
-        for item in fused:
-            record = records.get(item.chunk.pmid)
-            # A load may have replaced or withdrawn the record since the chunk was found; then its words are not shown.
-            if record is None or item.chunk.span.of(record.text) != item.chunk.text:
-                continue
-            passages.append(
-                Passage(
-                    chunk=item.chunk,
-                    record=record,
-                    score=item.score,
-                    cosine=item.cosine,
-                    bm25=item.bm25,
-                    lexical_rank=item.lexical_rank,
-                    vector_rank=item.vector_rank,
-                )
-            )
-        return passages
+    def _relevant(self, fused: Sequence[Fused], report: SearchReport, limit: int) -> tuple[Passage, ...]:
+        if report.mode == "hybrid":
+            least = self._settings.min_cosine
+            near = [item for item in fused if item.cosine is not None and item.cosine >= least]
+            return _spread(self._passages(near), limit)
+        coverage = LexicalCoverage(self._index, report.query, report.corpus_records)
+        return _spread((p for p in self._passages(fused) if coverage.is_relevant(p)), limit)
 
-    def _relevant(
-        self, query: str, passages: Sequence[Passage], limit: int, corpus_records: int, *, is_lexical: bool
-    ) -> tuple[Passage, ...]:
-        coverage = LexicalCoverage(self._index, query, corpus_records) if is_lexical else None
-        chosen: list[Passage] = []
-        of_record: dict[str, int] = {}
-        for passage in passages:
-            if len(chosen) == limit:
-                break
-            pmid = passage.record.pmid
-            if of_record.get(pmid, 0) == MAX_CHUNKS_OF_A_RECORD:
-                continue
-            if coverage is not None:
-                bears = coverage.is_relevant(passage)
-            else:
-                bears = passage.cosine is not None and passage.cosine >= self._settings.min_cosine
-            if bears:
-                chosen.append(passage)
-                of_record[pmid] = of_record.get(pmid, 0) + 1
-        return tuple(chosen)
+
+def _spread(passages: Iterator[Passage], limit: int) -> tuple[Passage, ...]:
+    """The first of them, without more than a few of one record."""
+    chosen: list[Passage] = []
+    of_record: dict[str, int] = {}
+    for passage in passages:
+        pmid = passage.record.pmid
+        if of_record.get(pmid, 0) < MAX_CHUNKS_OF_A_RECORD:
+            chosen.append(passage)
+            of_record[pmid] = of_record.get(pmid, 0) + 1
+        if len(chosen) == limit:
+            break
+    return tuple(chosen)
