@@ -9,7 +9,8 @@ from medcite_core.types import Evidence
 
 NOT_VERIFIED = " (not verified)"
 
-_NUMBER_LIST = r"\d{1,9}(?:\s*(?:,|;|&|\band\b)\s*\d{1,9})*"
+# Further members of a list are long numbers only: "PMID 300 and 12 patients" lists one.
+_NUMBER_LIST = r"\d{1,9}(?:\s*(?:,|;|&|\band\b)\s*\d{5,9}\b(?![./]\d))*"
 _IDENTIFIER = re.compile(
     rf"(?P<pmids>\bPMIDs?\b[\s:#=]*{_NUMBER_LIST})"
     r"|(?P<pubmed>\b(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/\d{1,9})"
@@ -18,7 +19,9 @@ _IDENTIFIER = re.compile(
     re.IGNORECASE,
 )
 # The end of a text that may still become an identifier, or go on as a list of them.
-_OPEN_END = re.compile(rf"(?:\bPMIDs?\b[\s:#=]*(?:{_NUMBER_LIST})?(?:\s*(?:,|;|&|\ban?d?))?\s*|\S*)\Z", re.IGNORECASE)
+_OPEN_END = re.compile(
+    rf"(?:\bPMIDs?\b[\s:#=]*(?:{_NUMBER_LIST})?(?:\s*(?:,|;|&|\ban?d?\b))?\s*\d*|\S*)\Z", re.IGNORECASE
+)
 _MAX_HELD_CHARS = 300
 
 
