@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from medcite_core.settings import LLMSettings
@@ -47,6 +47,8 @@ def _inference_client(settings: LLMSettings, key: str | None) -> Any:
         """
 
         async def _inner_post(self, request_parameters: Any, *, stream: bool = False) -> Any:
+            if settings.base_url:
+                request_parameters.headers = _own_headers(request_parameters.headers, key)
             if stream:
                 return _lines(request_parameters, settings.timeout_s)
             return await super()._inner_post(request_parameters, stream=False)
@@ -67,8 +69,12 @@ def _inference_client(settings: LLMSettings, key: str | None) -> Any:
             if rest:
                 yield rest.decode("utf-8")
 
-    # An endpoint of one's own gets a key only when one is set for it; a saved login stays at home.
-    headers = {"Authorization": f"Bearer {key}"} if key else None
     if settings.base_url:
-        return ClosingInferenceClient(base_url=settings.base_url, timeout=settings.timeout_s, headers=headers)
+        return ClosingInferenceClient(base_url=settings.base_url, timeout=settings.timeout_s)
     return ClosingInferenceClient(model=settings.model, api_key=key, timeout=settings.timeout_s)
+
+
+def _own_headers(headers: Mapping[str, str], key: str | None) -> dict[str, str]:
+    """The headers for an endpoint of one's own: the key that was set for it, never the saved Hugging Face login."""
+    kept = {name: value for name, value in headers.items() if name.lower() != "authorization"}
+    return {**kept, "authorization": f"Bearer {key}"} if key else kept
