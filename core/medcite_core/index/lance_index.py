@@ -34,7 +34,7 @@ from medcite_core.types import Hit, Record, RecordHit, Tombstone
 
 _PMIDS_AT_ONCE = 1000
 _SCAN_RECORDS = 256
-_KEPT_RANKINGS = 16
+_KEPT_RANKINGS, _KEPT_RANKED_RECORDS = 16, 2_000_000
 _WRITES_BETWEEN_COMPACTIONS = 200
 _WRITE_LOCK_TIMEOUT_S = 600
 
@@ -128,7 +128,10 @@ class LanceIndex:
             ranking = ranked_records(self._chunks, words, where)
         with self._rankings_lock:
             self._rankings[key] = ranking
-            while len(self._rankings) > _KEPT_RANKINGS:
+            while len(self._rankings) > 1 and (
+                len(self._rankings) > _KEPT_RANKINGS
+                or sum(len(pmids) for pmids, _ in self._rankings.values()) > _KEPT_RANKED_RECORDS
+            ):
                 self._rankings.popitem(last=False)
         return ranking
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -22,6 +23,13 @@ _VECTOR_INDEX = "vector_lists_"
 # A reader that started on an old version needs its files for as long as one search takes; an hour is far more.
 _READABLE_VERSIONS = timedelta(hours=1)
 
+# "lance error: LanceError(IO): " before a message, and the place in the engine's own source after it.
+_ENGINE_NOISE = re.compile(r"^lance error: |LanceError\(\w+\): |, \S+\.rs:\d+:\d+")
+_BROKEN_HINT = (
+    "Check free disk space and permissions of the data folder (`medcite doctor` looks at both). If files were damaged, "
+    "move the folder away and load the records again."
+)
+
 log = logging.getLogger(__name__)
 
 
@@ -31,8 +39,9 @@ def engine_errors(action: str, place: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError, ValueError, KeyError) as error:
-        reason = str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
-        raise IndexBroken(f"{action} failed for the index in {place}: {reason}") from error
+        first_line = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        reason = _ENGINE_NOISE.sub("", first_line)[:300]
+        raise IndexBroken(f"{action} failed for the index in {place}: {reason}", _BROKEN_HINT) from error
 
 
 def open_tables(path: Path, identity: IndexIdentity, *, create: bool) -> tuple[Any, Any, IndexIdentity]:
