@@ -14,6 +14,7 @@ from xml.etree.ElementTree import Element
 # Unicode's block "Superscripts and Subscripts": digits, signs and the two letters that mathematics needs.
 _RAISED = str.maketrans("0123456789+-−–=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿⁱ")
 _LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
+_ORDINALS = frozenset({"st", "nd", "rd", "th"})
 _SPACE = re.compile(r"[ \t\r\n]+")
 _WORD_BREAK = re.compile(r"\s")
 
@@ -68,14 +69,14 @@ def _are_two_lines(first: Element, second: Element) -> bool:
 
 
 def shifted(text: str, shift: Shift) -> str:
-    """`6` → `⁶`, `max` → `^(max)`; marks such as ® and *, whose height means nothing, stay as they are."""
+    """`6` → `⁶`, `max` → `^(max)`. Marks such as ® and the ends of ordinals (`3<sup>rd</sup>`) stay as they are."""
     bare = text.strip()
     if not bare:
         return text
     table = _RAISED if shift == "sup" else _LOWERED
     if all(ord(char) in table for char in bare):
         new = bare.translate(table)
-    elif any(char.isalnum() for char in bare):
+    elif any(char.isalnum() for char in bare) and not (shift == "sup" and bare in _ORDINALS):
         new = f"{'^' if shift == 'sup' else '_'}({bare})"
     else:
         new = bare

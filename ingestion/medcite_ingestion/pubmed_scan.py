@@ -19,6 +19,7 @@ MAX_CITATION_BYTES = 32 << 20
 
 _OUTER = rb"PubmedArticle|PubmedBookArticle|DeleteCitation|DeleteDocument"
 _OUTSIDE = re.compile(rb"<!--|<(" + _OUTER + rb"|MedlineCitation)(?=[\s>/])")
+_OUTSIDE_OF_WRAPPED = re.compile(rb"<!--|<(" + _OUTER + rb")(?=[\s>/])")
 _INSIDE = re.compile(
     rb"<!--|<!\[CDATA\[|<(/?)("
     + _OUTER
@@ -85,7 +86,7 @@ class CitationCutter:
         self._blocks = as_utf8(stream)
         self._buffer = b""
         self._line, self._column = 1, 1
-        self._is_at_end = False
+        self._outside = _OUTSIDE
 
     @property
     def position(self) -> tuple[int, int]:
@@ -102,12 +103,14 @@ class CitationCutter:
                 if not self._buffer:
                     return
                 continue
+            if name != b"MedlineCitation":
+                # Where citations are wrapped, a bare one is part of a wrapper whose start tag is broken.
+                self._outside = _OUTSIDE_OF_WRAPPED
             end, flaw = self._find_end(name)
             yield self._take(end, "citation", flaw)
 
     def _fill(self) -> bool:
         block = next(self._blocks, b"")
-        self._is_at_end = not block
         self._buffer += block
         return bool(block)
 
@@ -123,7 +126,7 @@ class CitationCutter:
         """Where the next citation begins, or how much stands before it that can be handed out."""
         at = 0
         while True:
-            match = _OUTSIDE.search(self._buffer, at)
+            match = self._outside.search(self._buffer, at)
             if match is None:
                 at = max(at, len(self._buffer) - _LONGEST_TOKEN)
                 if len(self._buffer) > MAX_CITATION_BYTES:

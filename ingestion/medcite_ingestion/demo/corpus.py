@@ -38,14 +38,14 @@ def _questions_file() -> dict[str, Any]:
 
 
 def demo_questions() -> list[dict[str, Any]]:
-    """Questions for the start page: each `{question, pmid, why}`; the record `pmid` holds a good answer."""
+    """Questions for the start page, each `{question, pmid, answer, why}`: `answer` is a sentence of record `pmid`."""
     return [dict(entry) for entry in _questions_file()["questions"]]
 
 
 def worked_example() -> dict[str, Any]:
-    """An answer with one altered sentence, for showing that it is caught.
+    """An answer with one altered sentence, for showing that it is caught: `{question, text, sources, altered}`.
 
-    `{question, answer, pmids, altered}`: `answer` cites `[n]`, which is `pmids[n - 1]`; `altered` holds the sentence
-    as it stands in the answer, the one it was made from, and what was changed.
+    `[n]` in `text` cites the PMID `sources[n - 1]`. `altered` holds the sentence as it stands in `text`, the `original`
+    it was made from, the `source` PMID and what the `change` is; all other sentences are verbatim.
     """
     return dict(_questions_file()["worked_example"])
