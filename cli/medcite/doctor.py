@@ -317,7 +317,7 @@ def _is_medcite(port: int) -> bool:
     import httpx
 
     try:
-        body = httpx.get(f"http://127.0.0.1:{port}/server_status", timeout=ANSWER_WITHIN_S).json()
+        body = httpx.get(f"http://127.0.0.1:{port}/server_status", timeout=1.0).json()
     except (httpx.HTTPError, ValueError):
         return False
     return isinstance(body, dict) and "serverStatus" in body

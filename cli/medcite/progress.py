@@ -80,8 +80,14 @@ def describe(progress: LoadProgress) -> str:
 
 def rate(citations: int, seconds: float) -> str:
     """Citations so far and per second."""
-    per_second = f", {citations / seconds:,.0f}/s" if citations and seconds >= 1 else ""
-    return f"{citations:,} records{per_second}"
+    if not citations or seconds < 1:
+        return f"{citations:,} records"
+    per_second = citations / seconds
+    return (
+        f"{citations:,} records, {per_second:,.0f}/s"
+        if per_second >= 10
+        else f"{citations:,} records, {per_second:.1f}/s"
+    )
 
 
 def print_load_report(report: LoadReport) -> None:

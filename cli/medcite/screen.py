@@ -69,7 +69,8 @@ def _print_verdict(claim: str, verdict: VerdictOut, out: Console) -> None:
         if proof.kind == "quote":
             where = f"PMID {proof.pmid}" + (f", {proof.section}" if proof.section else "")
             number = f"[{proof.evidence_number}] " if proof.evidence_number else ""
-            out.print(f"      {number}“{_one_line(proof.text, 400)}” ({where})")
+            against = "against it: " if proof.shows == "contradicts" else ""
+            out.print(f"      {number}{against}“{_one_line(proof.text, 400)}” ({where})")
 
 
 def _summary(answer: AnswerOut) -> str:
