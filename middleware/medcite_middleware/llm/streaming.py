@@ -16,6 +16,7 @@ from medcite_middleware.llm.failures import explain_failure, is_worth_retrying, 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
+    from langchain_core.prompt_values import PromptValue
     from langchain_core.prompts import ChatPromptTemplate
 
 _log = structlog.get_logger(__name__)
@@ -97,16 +98,27 @@ async def _pieces(
     from langchain_core.output_parsers import StrOutputParser
     from langchain_core.runnables import RunnableGenerator
 
-    async def note_ending(chunks: AsyncIterator[AIMessage]) -> AsyncIterator[AIMessage]:
-        async for chunk in chunks:
-            if reason := chunk.response_metadata.get("finish_reason"):
-                ending.finish_reason = str(reason)
-            yield chunk
+    replies: list[AsyncGenerator[AIMessage, None]] = []
 
-    noting: RunnableGenerator[AIMessage, AIMessage] = RunnableGenerator(note_ending)
-    chain = prompt | model | noting | StrOutputParser()
-    # LangChain declares an iterator; it is a generator, and closing it is what closes the HTTP stream.
-    async with contextlib.aclosing(cast("AsyncGenerator[str, None]", chain.astream(inputs))) as stream:
-        async for piece in stream:
-            if piece:
-                yield piece
+    async def call_model(prompts: AsyncIterator[PromptValue]) -> AsyncIterator[AIMessage]:
+        async for value in prompts:
+            reply = cast("AsyncGenerator[AIMessage, None]", model.astream(value))
+            replies.append(reply)
+            async for chunk in reply:
+                if reason := chunk.response_metadata.get("finish_reason"):
+                    ending.finish_reason = str(reason)
+                yield chunk
+
+    calling: RunnableGenerator[PromptValue, AIMessage] = RunnableGenerator(call_model)
+    chain = prompt | calling | StrOutputParser()
+    try:
+        # LangChain declares an iterator; it is a generator.
+        async with contextlib.aclosing(cast("AsyncGenerator[str, None]", chain.astream(inputs))) as stream:
+            async for piece in stream:
+                if piece:
+                    yield piece
+    finally:
+        # A chain that is cancelled just when a piece arrives leaves the model's own stream, and with it the
+        # connection, open: LangChain's copies of the stream keep it. So it is closed here by name.
+        for reply in replies:
+            await reply.aclose()
