@@ -43,9 +43,9 @@ def demo_questions() -> list[dict[str, Any]]:
 
 
 def worked_example() -> dict[str, Any]:
-    """An answer with one altered sentence, for showing that it is caught: `{question, text, sources, altered}`.
+    """An answer with one altered sentence, for showing that it is caught: `{question, answer, pmids, altered}`.
 
-    `[n]` in `text` cites the PMID `sources[n - 1]`. `altered` holds the sentence as it stands in `text`, the `original`
-    it was made from, the `source` PMID and what the `change` is; all other sentences are verbatim.
+    `[n]` in `answer` cites `pmids[n - 1]`. `altered` holds the `sentence` as it stands in `answer`, the `original` it
+    was made from, the `source` PMID and what the `change` is; all other sentences are verbatim.
     """
     return dict(_questions_file()["worked_example"])
