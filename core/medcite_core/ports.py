@@ -131,6 +131,10 @@ class ChunkIndex(Protocol):
         """The k nearest chunks; scores are cosine similarities, -1..1."""
         ...
 
+    def chunk_vectors(self, chunk_ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """The stored vectors of the chunks that exist, by chunk id; each of shape (dimension,)."""
+        ...
+
 
 class RecordStore(Protocol):
     """Whole records, published together with their chunks: both always show the same revision."""

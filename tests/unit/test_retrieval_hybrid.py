@@ -75,6 +75,17 @@ def test_fr_078_the_cosine_of_a_passage_is_its_own_to_the_query(make: Make, embe
         assert passage.cosine == pytest.approx(expected, abs=1e-4)
 
 
+def test_a_rare_name_that_only_the_words_found_is_relevant_by_its_own_cosine(make: Make) -> None:
+    near = [make_record(str(n), "Producers of a drug.", "Which company makes a drug.") for n in range(1, 31)]
+    rare = make_record("900", "The glybera drug and its company.", "Glybera was made by a company, as a drug of genes.")
+    retriever, _ = make([*near, rare], retrieval__candidates=10, retrieval__lexical_weight=0.9)
+    found = retriever.search("Which company makes a drug named glybera?", EVERYTHING, k=5)
+    passage = next(passage for passage in found.relevant if passage.record.pmid == "900")
+    assert passage.vector_rank is None
+    assert passage.cosine is not None
+    assert passage.cosine >= 0.2
+
+
 def test_the_same_search_gives_the_same_order(make: Make) -> None:
     same = [make_record(str(number), "Aspirin and stroke.", "Aspirin lowered stroke.") for number in (20, 3, 100, 9)]
     retriever, _ = make(same)
@@ -277,3 +288,12 @@ def test_matched_records_counts_what_can_be_paged(make: Make) -> None:
 def test_a_record_with_a_title_alone_is_found_by_it(make: Make) -> None:
     retriever, _ = make([make_record("401", "Aspirin.")])
     assert [passage.chunk.text for passage in retriever.search("aspirin", EVERYTHING).passages] == ["Aspirin."]
+
+
+def test_stored_vectors_come_back_as_they_were_given(make: Make, embedder: WordHashEmbedder) -> None:
+    _, index = make()
+    title = chunk_record(RECORDS[0], small_settings(Path()).index)[0]
+    found = index.chunk_vectors([title.id, "999:0-1", "1' OR '1'='1", title.id])
+    assert list(found) == [title.id]
+    assert np.allclose(found[title.id], embedder.embed_query(title.text), atol=1e-6)
+    assert index.chunk_vectors([]) == index.chunk_vectors(["999:0-1"]) == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -33,6 +34,7 @@ from medcite_core.ports import IndexedRecord, IndexIdentity, WriteCounts
 from medcite_core.types import Hit, Record, RecordHit, Tombstone
 
 _PMIDS_AT_ONCE = 1000
+_CHUNK_ID = re.compile(r"[0-9]+:[0-9]+-[0-9]+")
 _SCAN_RECORDS = 256
 _KEPT_RANKINGS, _KEPT_RANKED_RECORDS = 16, 2_000_000
 _WRITES_BETWEEN_COMPACTIONS = 200
@@ -101,6 +103,20 @@ class LanceIndex:
         where = filter_sql(search_filter)
         with self._reading("searching by meaning"):
             return best_chunks_by_vector(self._chunks, wanted, where, k)
+
+    def chunk_vectors(self, chunk_ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+        """The stored vectors of the chunks that exist, by chunk id."""
+        found: dict[str, npt.NDArray[np.float32]] = {}
+        # An id is `pmid:start-end`; anything else is no chunk's, and has no business in the engine's query.
+        ids = [chunk_id for chunk_id in dict.fromkeys(chunk_ids) if _CHUNK_ID.fullmatch(chunk_id)]
+        for start in range(0, len(ids), _PMIDS_AT_ONCE):
+            some = ", ".join(f"'{chunk_id}'" for chunk_id in ids[start : start + _PMIDS_AT_ONCE])
+            with self._reading("reading vectors"):
+                table = self._rows(f"id IN ({some})", ["id", "vector"])
+            vectors = table.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+            rows = vectors.reshape(-1, self._identity.embedder.dimension)
+            found.update(zip(table.column("id").to_pylist(), rows, strict=True))
+        return found
 
     def lexical_records(
         self, query: str, search_filter: SearchFilter, offset: int, limit: int

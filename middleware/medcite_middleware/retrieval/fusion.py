@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from medcite_core.types import Chunk, Hit, RecordHit
@@ -26,13 +26,16 @@ def weighted_fusion(
     lexical_records: Sequence[RecordHit],
     vector_chunks: Sequence[Hit],
     lexical_weight: float,
+    other_cosines: Mapping[str, float] | None = None,
 ) -> list[Fused]:
     """Weighted sum of normalised scores, best first; ties by pmid and ordinal.
 
     The lexical part of a chunk is the larger of its own and its record's BM25, each divided by the best of its list: a
     record may hold the words of a question in several chunks. Cosines are stretched so that the last of the list is 0
-    and the first is 1; a chunk that the list lacks is at best as near as its last.
+    and the first is 1; a chunk that the list lacks is at best as near as its last. `other_cosines` tells, by chunk id,
+    the similarity of such chunks.
     """
+    further = other_cosines or {}
     chunk_bm25 = _by_best(lexical_chunks)
     record_bm25 = _records_by_best(lexical_records)
     cosines = _stretched(vector_chunks)
@@ -47,8 +50,7 @@ def weighted_fusion(
                 chunk=hit.chunk,
                 score=lexical_weight * lexical + (1 - lexical_weight) * cosines.get(chunk_id, 0.0),
                 lexical=lexical,
-                # Engines round, so a cosine may leave its range by a hair.
-                cosine=max(-1.0, min(1.0, by_vector.score)) if by_vector else None,
+                cosine=_clipped(by_vector.score if by_vector else further.get(chunk_id)),
                 bm25=by_words.score if by_words else None,
                 lexical_rank=by_words.rank if by_words else None,
                 vector_rank=by_vector.rank if by_vector else None,
@@ -56,6 +58,11 @@ def weighted_fusion(
         )
     # PMIDs are numbers: the longer one is the larger one.
     return sorted(fused, key=lambda f: (-f.score, len(f.chunk.pmid), f.chunk.pmid, f.chunk.ordinal))
+
+
+def _clipped(cosine: float | None) -> float | None:
+    # Engines round, so a cosine may leave its range by a hair.
+    return None if cosine is None else max(-1.0, min(1.0, cosine))
 
 
 def _by_best(hits: Sequence[Hit]) -> dict[str, float]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from medcite_core.errors import EmbedderUnavailable, InvalidInput
 from medcite_core.filters import SearchFilter
@@ -64,7 +67,7 @@ class Retriever:
         if not 1 <= wanted <= MAX_K:
             raise InvalidInput(f"k must be between 1 and {MAX_K}, not {wanted}", "Ask for fewer passages.")
         cleaned = clean_query(query)
-        vector_of, note = self._query_vector(cleaned)
+        vector, note = self._query_vector(cleaned)
         report = self._report(cleaned, search_filter, note)
         if report.passed == 0:
             return SearchResult((), (), report, 0)
@@ -72,9 +75,12 @@ class Retriever:
         candidates = max(self._settings.candidates, 2 * wanted)
         record_hits, matched = self._index.lexical_records(cleaned, search_filter, 0, candidates)
         chunk_hits = self._index.lexical_chunks(cleaned, search_filter, candidates)
-        vector_hits = vector_of(search_filter, candidates)
-        weight = self._settings.lexical_weight if report.mode == "hybrid" else 1.0
-        fused = weighted_fusion(chunk_hits, record_hits, vector_hits, weight)
+        if vector is None:
+            fused = weighted_fusion(chunk_hits, record_hits, [], 1.0)
+        else:
+            vector_hits = self._index.vector_chunks(vector, search_filter, candidates)
+            others = self._cosines(vector, chunk_hits, vector_hits)
+            fused = weighted_fusion(chunk_hits, record_hits, vector_hits, self._settings.lexical_weight, others)
 
         best: list[Passage] = []
         for passage in self._passages(fused):
@@ -84,21 +90,31 @@ class Retriever:
         relevant = self._relevant(fused, report, wanted)
         return SearchResult(tuple(best), relevant, report, matched)
 
-    def _query_vector(self, query: str) -> tuple[Callable[[SearchFilter, int], list[Hit]], str]:
-        """The vector search of this query; or an empty one, and the reason why the search goes by words alone."""
+    def _query_vector(self, query: str) -> tuple[npt.NDArray[np.float32] | None, str]:
+        """The query's vector; or none, and the reason why the search goes by words alone."""
         state = self._embedder.state
         if state == "ready":
             try:
-                vector = self._embedder.embed_query(query)
+                return self._embedder.embed_query(query), ""
             except EmbedderUnavailable as error:
                 problem = error.message
-            else:
-                return lambda search_filter, k: self._index.vector_chunks(vector, search_filter, k), ""
         elif state == "loading":
             problem = "the embedding model is still loading"
         else:
             problem = self._embedder.problem
-        return lambda _filter, _k: [], f"Searched by words alone: {problem.rstrip('.')}."
+        return None, f"Searched by words alone: {problem.rstrip('.')}."
+
+    def _cosines(
+        self, vector: npt.NDArray[np.float32], chunk_hits: Sequence[Hit], vector_hits: Sequence[Hit]
+    ) -> dict[str, float]:
+        """Similarities of the chunks that only the words found: a rare name may stand in a chunk that is not near."""
+        near = {hit.chunk.id for hit in vector_hits}
+        stored = self._index.chunk_vectors([hit.chunk.id for hit in chunk_hits if hit.chunk.id not in near])
+        length = float(np.linalg.norm(vector))
+        return {
+            chunk_id: float(other @ vector) / (float(np.linalg.norm(other)) * length)
+            for chunk_id, other in stored.items()
+        }
 
     def _report(self, query: str, search_filter: SearchFilter, note: str) -> SearchReport:
         corpus_records = self._index.count()
