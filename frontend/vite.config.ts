@@ -17,7 +17,7 @@ export default defineConfig({
 		license: { fileName: 'third-party-licences.md' },
 	},
 	test: {
-		environment: 'jsdom',
+		environment: 'node',
 		include: ['tests/**/*.test.ts'],
 		setupFiles: ['tests/setup.ts'],
 		restoreMocks: true,

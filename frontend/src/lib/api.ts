@@ -1,5 +1,5 @@
 // The service's JSON endpoints, and its one shape of errors.
-import type { ErrorOut, RecordOut } from './events';
+import type { ErrorOut } from './events';
 
 /** An error in the service's words, or in ours when it could not be reached. */
 export class ApiError extends Error {
@@ -59,28 +59,25 @@ async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
 
 export interface ExampleQuestion {
 	question: string;
-	pmid?: string;
 }
 
 export interface WorkedExample {
-	question: string;
+	question?: string;
+	/** An answer in which one sentence was altered. */
 	text: string;
-	pmids: string[];
-	/** The altered sentence, as it stands in `text`. */
-	altered?: string;
-	/** What the sentence says in the source. */
-	original?: string;
+	/** PMIDs: `[n]` in `text` cites the n-th. */
+	sources: string[];
 }
 
-/** GET /api/corpus. What an older service does not send yet is optional here. */
+/** GET /api/corpus: what there is to ask, and with what; the parts of it that the page shows. */
 export interface Corpus {
-	name?: string;
+	name: string;
 	records: number;
-	chunks?: number;
-	embedder?: { state: 'ready' | 'loading' | 'failed'; problem?: string };
-	answers?: 'generated' | 'quotations';
-	example_questions?: ExampleQuestion[];
-	worked_example?: WorkedExample | null;
+	embedder_state: 'ready' | 'loading' | 'failed';
+	/** Empty when answers are made of quotations. */
+	chat_model: string;
+	example_questions: ExampleQuestion[];
+	worked_example: WorkedExample | null;
 }
 
 export interface ServerStatus {
@@ -90,8 +87,6 @@ export interface ServerStatus {
 
 export const getCorpus = (signal?: AbortSignal) => getJson<Corpus>('/api/corpus', signal);
 export const getServerStatus = (signal?: AbortSignal) => getJson<ServerStatus>('/server_status', signal);
-export const getRecord = (pmid: string, signal?: AbortSignal) =>
-	getJson<RecordOut>(`/api/records/${encodeURIComponent(pmid)}`, signal);
 
 /** Cancel a run; that it is gone already is as good. */
 export async function cancelRun(runId: string): Promise<void> {

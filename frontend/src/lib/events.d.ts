@@ -204,7 +204,7 @@ export interface AnswerOut {
 	evidence: EvidenceOut[];
 	evidence_found: number;
 	groundedness: number | null;
-	mode: 'generated' | 'quotations';
+	mode: 'generated' | 'quotations' | 'given';
 	outcome: 'answered' | 'nothing_relevant' | 'corpus_empty';
 	question: string;
 	schema_version: number;

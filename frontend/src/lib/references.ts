@@ -29,6 +29,11 @@ export function sourceLine(record: RecordOut): string {
 	return [journal, [record.date_display, place].filter(Boolean).join('; ')].filter(Boolean).join('. ');
 }
 
+/** "Doe A." or "Doe A et al.", with one full stop. */
+export function authorsSentence(record: RecordOut): string {
+	return record.authors_short.endsWith('.') ? record.authors_short : `${record.authors_short}.`;
+}
+
 /** Statuses that a reader must see before the words of the record. */
 export function isGrave(status: string): boolean {
 	return ['retracted', 'partially_retracted', 'retraction_notice', 'expression_of_concern'].includes(status);

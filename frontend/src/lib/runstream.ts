@@ -1,5 +1,5 @@
 // The events of one run, from its request to its last event, over as many connections as that takes.
-import { ApiError, errorOf } from './api';
+import { errorOf } from './api';
 import type { RunMessage } from './events';
 import { EventStreamParser } from './sse';
 
@@ -83,7 +83,7 @@ async function* serverEvents(response: Response, options: StreamOptions) {
 	const parser = new EventStreamParser();
 	try {
 		for (;;) {
-			const chunk = await withinSilence(reader.read(), options.maxSilenceMs ?? 75_000);
+			const chunk = await inTime(reader.read(), options);
 			if (chunk.done) return;
 			yield* parser.feed(chunk.value);
 		}
@@ -92,12 +92,17 @@ async function* serverEvents(response: Response, options: StreamOptions) {
 	}
 }
 
-function withinSilence<T>(read: Promise<T>, maxSilenceMs: number): Promise<T> {
-	let timer: ReturnType<typeof setTimeout>;
-	const silence = new Promise<never>((_, reject) => {
-		timer = setTimeout(() => reject(new ConnectionLost('the stream fell silent')), maxSilenceMs);
+/** A read that is given up when it takes too long or the run is stopped. */
+function inTime<T>(read: Promise<T>, { signal, maxSilenceMs = 75_000 }: StreamOptions): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const stop = () => reject(signal.reason);
+		const timer = setTimeout(() => reject(new ConnectionLost('the stream fell silent')), maxSilenceMs);
+		signal.addEventListener('abort', stop, { once: true });
+		read.then(resolve, reject).finally(() => {
+			clearTimeout(timer);
+			signal.removeEventListener('abort', stop);
+		});
 	});
-	return Promise.race([read, silence]).finally(() => clearTimeout(timer));
 }
 
 function isSeen(id: string, lastId: string): boolean {
@@ -118,9 +123,4 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 			{ once: true },
 		);
 	});
-}
-
-/** Whether a thrown value means that the stream broke, rather than that the service refused. */
-export function isLost(thrown: unknown): boolean {
-	return !(thrown instanceof ApiError);
 }

@@ -15,7 +15,7 @@ export type Paragraph = Segment[];
 
 const citationMark = /\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]/g;
 /** Citations and closing marks that stand behind a claim's span still belong to its sentence. */
-const sentenceTail = /^[ \t]*(?:\[\d{1,3}(?:\s*[,;]\s*\d{1,3})*\][ \t]*)*[.!?…”"')\]]*/;
+const sentenceTail = /^(?:[ \t]*\[\d{1,3}(?:\s*[,;]\s*\d{1,3})*\])*[.!?…”"')\]]*/;
 
 /** Words and citations of a text; a number that no evidence has is a citation that is not known. */
 export function inlinesOf(text: string, known: ReadonlySet<number>): Inline[] {
@@ -88,6 +88,29 @@ function segment(
 	known: ReadonlySet<number>,
 ): Segment {
 	return { key: `${start}.${line}`, claim, inlines: inlinesOf(text, known) };
+}
+
+/** A segment's inlines parted before its last word, so that a mark never begins a line without a word of its sentence.
+ *
+ * With more than four citations at the end the tail is empty: it would be too wide for a narrow screen.
+ */
+export function partTail(inlines: readonly Inline[]): { body: Inline[]; tail: Inline[] } {
+	for (let at = inlines.length - 1; at >= 0; at--) {
+		const inline = inlines[at] as Inline;
+		if (inlines.length - at > 9) break;
+		if (inline.kind === 'citation') continue;
+		const match = /\S{1,24}\s*$/.exec(inline.text);
+		if (!match || !/[\p{L}\p{N}]/u.test(match[0])) continue;
+		const body = inlines.slice(0, at);
+		if (match.index > 0) body.push({ kind: 'words', text: inline.text.slice(0, match.index) });
+		return { body, tail: [{ kind: 'words', text: match[0] }, ...inlines.slice(at + 1)] };
+	}
+	return { body: [...inlines], tail: [] };
+}
+
+/** The evidence numbers that a text cites, each once. */
+export function citedIn(text: string): Set<number> {
+	return new Set(inlinesOf(text, new Set()).flatMap((inline) => (inline.kind === 'citation' ? [inline.number] : [])));
 }
 
 /** Whether a segment is the last of its claim, where the claim's mark stands. */

@@ -2,11 +2,12 @@
 import type { SearchFilter } from '../lib/filters';
 import { Run } from './run.svelte';
 
-const maxHistory = 20;
+// The service takes 20 messages, that is ten questions with their answers.
+const maxPairs = 10;
 
-export interface HistoryTurn {
-	question: string;
-	answer: string;
+export interface Message {
+	role: 'user' | 'assistant';
+	text: string;
 }
 
 export class Turn {
@@ -54,9 +55,12 @@ export class Conversation {
 }
 
 /** Earlier turns as the service wants them: only answers that were finished, never a piece of one. */
-export function historyOf(turns: readonly Turn[]): HistoryTurn[] {
+export function historyOf(turns: readonly Turn[]): Message[] {
 	return turns
 		.filter((turn) => turn.run.answer?.outcome === 'answered')
-		.map((turn) => ({ question: turn.question, answer: turn.run.text }))
-		.slice(-maxHistory);
+		.slice(-maxPairs)
+		.flatMap((turn): Message[] => [
+			{ role: 'user', text: turn.question },
+			{ role: 'assistant', text: turn.run.text },
+		]);
 }

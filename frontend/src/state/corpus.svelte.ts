@@ -10,18 +10,18 @@ export class CorpusWatch {
 	status = $state.raw<ServerStatus | null>(null);
 	isReachable = $state(true);
 
-	readonly isLoading = $derived(this.corpus?.embedder?.state === 'loading');
+	readonly isLoading = $derived(this.corpus?.embedder_state === 'loading');
 	readonly tone = $derived.by((): 'ready' | 'waiting' | 'down' => {
 		if (!this.isReachable) return 'down';
 		if (!this.corpus || this.isLoading) return 'waiting';
-		return this.status?.serverStatus === 'NOK' || this.corpus.embedder?.state === 'failed' ? 'down' : 'ready';
+		return this.status?.serverStatus === 'NOK' || this.corpus.embedder_state === 'failed' ? 'down' : 'ready';
 	});
 	readonly line = $derived.by(() => {
 		if (!this.isReachable) return 'Service not reachable; trying again';
 		if (!this.corpus) return 'Connecting';
 		const records = `${this.corpus.records.toLocaleString('en')} records`;
 		if (this.isLoading) return `${records} · model still loading: searching by words alone`;
-		if (this.corpus.embedder?.state === 'failed') return `${records} · no model: searching by words alone`;
+		if (this.corpus.embedder_state === 'failed') return `${records} · no model: searching by words alone`;
 		if (this.status?.serverStatus === 'NOK') return this.status.serverMessage;
 		return `${records} · ready`;
 	});

@@ -1,6 +1,14 @@
 // One run of the service, as the page sees it grow: an answer being written and checked, or a text being verified.
 import { cancelRun, shownError } from '../lib/api';
-import type { AnswerOut, ClaimOut, ErrorOut, EvidenceOut, RunMessage, SearchReportOut, VerdictOut } from '../lib/events';
+import type {
+	AnswerOut,
+	ClaimOut,
+	ErrorOut,
+	EvidenceOut,
+	RunMessage,
+	SearchReportOut,
+	VerdictOut,
+} from '../lib/events';
 import { ConnectionLost, runEvents, type StreamOptions } from '../lib/runstream';
 
 export type RunState = 'running' | 'reconnecting' | 'finished' | 'incomplete' | 'cancelled' | 'failed';
