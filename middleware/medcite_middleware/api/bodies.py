@@ -94,7 +94,7 @@ class Body(BaseModel):
             known = list(cls.model_fields)
             for key in raw:
                 if key not in known:
-                    near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.4)
+                    near = difflib.get_close_matches(str(key).casefold(), known, n=1, cutoff=0.4)
                     raise UnknownKey(
                         f"key {str(key)[:60]!r} does not exist" + (f"; did you mean {near[0]!r}?" if near else ""),
                         f"Keys are: {', '.join(known)}.",

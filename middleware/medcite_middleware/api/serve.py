@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Callable
 
@@ -18,13 +19,15 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                # No access log: addresses can hold what people ask. Guard writes one without them.
                 access_log=False,
                 log_config=None,
                 server_header=False,
                 timeout_graceful_shutdown=SHUTDOWN_S,
             )
         )
+        # Addresses can hold what people ask: Guard writes an access log without them. uvicorn writes its own to any
+        # handler that is attached to this logger, whatever `access_log` says.
+        logging.getLogger("uvicorn.access").disabled = True
         self._services = app.state.services
         self._on_started = on_started
 
