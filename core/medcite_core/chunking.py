@@ -86,12 +86,18 @@ def _split(text: str, size: int, overlap: int) -> Iterator[Span]:
 def _merge_short(spans: Sequence[Span], size: int, min_chars: int) -> list[Span]:
     """Joins a chunk that is short, or adds few characters to the one before it, with its neighbour.
 
-    Only where the two stand close together, so that the joined one has at most `size + min_chars` characters.
+    Only where the two stand close together, so that the joined one has at most `size + min_chars` characters. Chunks
+    that lie wholly inside a neighbour, which the splitter can give at long runs without spaces, are left out.
     """
     merged: list[Span] = []
     for span in spans:
         if merged:
             last = merged[-1]
+            if last.contains(span):
+                continue
+            if span.contains(last):
+                merged[-1] = span
+                continue
             adds_little = span.end - max(last.end, span.start) < min_chars
             last_is_short = last.end - last.start < min_chars
             if (adds_little or last_is_short) and span.end - last.start <= size + min_chars:
