@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ HOSTILE = [
     "Ménière; DROP",
     "β-日本語",
     "]",
+    "nul\x00byte\n",
 ]
 
 
@@ -512,6 +514,31 @@ def test_a_query_vector_must_have_the_dimension_and_a_direction(index, made):
     for bad in (good[:-1], np.zeros_like(good), good * np.nan, good[None]):
         with pytest.raises(InvalidInput):
             index.vector_chunks(bad, ALL, 3)
+
+
+def test_stored_vectors_come_back_by_the_ids_of_their_chunks(index, made):
+    entries = [made.indexed(made.record(pmid, f"Title {pmid}", "x.", "y.")) for pmid in range(1, 9)]
+    index.replace(entries)
+    wanted = {c.id: v for e in entries[2:5] for c, v in zip(e.chunks[1:], e.vectors[1:], strict=True)}
+    found = index.chunk_vectors([*wanted, "9:0-1", "1:99-100", "x' OR 1=1 --", "", "9" * 30 + ":0-1"])
+    assert found.keys() == wanted.keys()
+    assert all(np.allclose(found[chunk_id], wanted[chunk_id], atol=1e-3) for chunk_id in wanted)
+    assert index.chunk_vectors([]) == {}
+
+
+def test_many_threads_at_once_get_what_one_gets(index, made):
+    made.load(index, *_filtered_corpus(made))
+    index.finish_load()
+    filters = [search_filter for search_filter, _ in FILTERS]
+
+    def ask(search_filter):
+        chunks = index.lexical_chunks("stroke x", search_filter, 9)
+        near = index.vector_chunks(made.embed("x."), search_filter, 9)
+        return chunks, near, index.lexical_records("x", search_filter, 0, 9), index.count(search_filter)
+
+    alone = [ask(search_filter) for search_filter in filters]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, filters * 4)) == alone * 4
 
 
 # ------------------------------------------------------------------ identity

@@ -34,7 +34,7 @@ from medcite_core.ports import IndexedRecord, IndexIdentity, WriteCounts
 from medcite_core.types import Hit, Record, RecordHit, Tombstone
 
 _PMIDS_AT_ONCE = 1000
-_CHUNK_ID = re.compile(r"[0-9]+:[0-9]+-[0-9]+")
+_CHUNK_ID = re.compile(r"[0-9]{1,18}:[0-9]{1,9}-[0-9]{1,9}")
 _SCAN_RECORDS = 256
 _KEPT_RANKINGS, _KEPT_RANKED_RECORDS = 16, 2_000_000
 _WRITES_BETWEEN_COMPACTIONS = 200
@@ -110,9 +110,12 @@ class LanceIndex:
         # An id is `pmid:start-end`; anything else is no chunk's, and has no business in the engine's query.
         ids = [chunk_id for chunk_id in dict.fromkeys(chunk_ids) if _CHUNK_ID.fullmatch(chunk_id)]
         for start in range(0, len(ids), _PMIDS_AT_ONCE):
-            some = ", ".join(f"'{chunk_id}'" for chunk_id in ids[start : start + _PMIDS_AT_ONCE])
+            some = ids[start : start + _PMIDS_AT_ONCE]
+            # The PMIDs stand in the ids, and have an index.
+            owners = pmid_sql(sorted({int(chunk_id.partition(":")[0]) for chunk_id in some}))
+            quoted = ", ".join(f"'{chunk_id}'" for chunk_id in some)
             with self._reading("reading vectors"):
-                table = self._rows(f"id IN ({some})", ["id", "vector"])
+                table = self._rows(f"{owners} AND id IN ({quoted})", ["id", "vector"])
             vectors = table.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
             rows = vectors.reshape(-1, self._identity.embedder.dimension)
             found.update(zip(table.column("id").to_pylist(), rows, strict=True))

@@ -16,6 +16,8 @@ from medcite_core.index.query_text import TextQuery
 from medcite_core.types import Hit
 
 _SPARE_ROWS = 32
+# How many times k candidates are compared by their full vectors. The codes keep one bit a dimension: with 4 instead of
+# 10, the recall of the best hundred fell from 0.987 to 0.970 under a filter of 30 % (100,000 rows, 384 dimensions).
 _REFINE_FACTOR = 10
 
 Fetch = Callable[[int], Any]
@@ -73,9 +75,12 @@ def best_chunks_by_vector(chunks: Any, vector: npt.NDArray[np.float32], where: s
 
 
 def probe_count(rows: int, passing: int, lists: int) -> int:
-    """How many lists to read: 24 at 100,000 rows, 64 at a million (measured), more when a filter thins them out."""
-    probes = 24 * math.pow(rows / 100_000, 0.43) * math.sqrt(rows / max(passing, 1))
-    return int(min(lists, max(24, round(probes))))
+    """How many lists to read: 32 at 100,000 rows, 128 at a million, more when a filter thins them out.
+
+    At a million rows 64 lists gave 0.98 of the exact ten and 128 all of them, for a few milliseconds more.
+    """
+    probes = 32 * math.pow(rows / 100_000, 0.6) * math.sqrt(rows / max(passing, 1))
+    return int(min(lists, max(32, round(probes))))
 
 
 def _with_cosine(table: Any) -> Any:

@@ -148,7 +148,6 @@ def _wanted_indexes() -> dict[str, Any]:
     return {
         "search_text": full_text,
         "record_text": full_text,
-        "id": BTree(),
         "pmid": BTree(),
         "year": BTree(),
         "is_head": Bitmap(),
