@@ -246,9 +246,11 @@ class _ExplicitSettings(Settings):
     @classmethod
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 - the name is the library's
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the names are the library's
         init_settings: PydanticBaseSettingsSource,
-        **_: Any,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return (init_settings,)
 
