@@ -22,6 +22,12 @@ NO_ANSWER = "The passages do not hold the answer to this question."
 """What the model is told to reply when it cannot answer from the evidence."""
 MAX_TURNS = 20
 
+# Small models lose the rules over a long message; the last line is what they follow.
+_REMINDER = (
+    "Answer the question from the passages in a few plain sentences. "
+    "After each sentence, give the number of its passage in square brackets."
+)
+
 _FENCE = "passage"
 # Opening of our fence, or of a model's own control tokens (<|im_start|>, [INST], <<SYS>>), inside data.
 _FENCE_LIKE = re.compile(rf"<(?=\s*/?\s*{_FENCE}\b)|<(?=\|)|<(?=<\s*/?\s*SYS)|(?<=<)<(?=SYS)", re.IGNORECASE)
@@ -112,7 +118,7 @@ def prompt_inputs(question: str, budget: BudgetedEvidence) -> dict[str, Any]:
 def user_message(question: str, evidence: Sequence[Evidence]) -> str:
     """The fenced evidence, then the question."""
     passages = "\n".join(fenced(item) for item in evidence)
-    return f"Passages:\n{passages}\n\nQuestion: {neutral(question)}\n\nAnswer from the passages, with their numbers."
+    return f"Passages:\n{passages}\n\nQuestion: {neutral(question)}\n\n{_REMINDER}"
 
 
 def fenced(item: Evidence) -> str:

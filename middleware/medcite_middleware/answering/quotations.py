@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -12,31 +11,22 @@ from typing import Literal
 from rapidfuzz import fuzz
 
 from medcite_core.sentences import sentence_spans
-from medcite_core.stemming import stem_words
-from medcite_core.types import Claim, Evidence, Section, Span
+from medcite_core.types import Claim, Evidence, Span
+from medcite_middleware.answering.question_words import QuestionWords, short_forms_in, stems_of
 from medcite_middleware.answering.sentence_kinds import statement_weight
 
 MAX_QUOTES = 5
-MIN_COVERAGE = 0.3
-"""Share of the question's words, weighted by rarity, that a quoted sentence holds; its passage counts half."""
+MIN_ON_TOPIC = 0.5
+"""Share of the question's words, weighted, that a quoted record holds in its title and abstract."""
+MIN_SCORE = 0.25
+"""Least score of a quoted sentence: the share of the question that it answers, times how well it stands as a quote."""
 MIN_OF_BEST = 0.6
 """A further sentence is quoted only if it scores at least this share of the best one."""
 _NEAR_DUPLICATE = 85.0
 _REPEAT_DISCOUNT = 0.85
-_CONTEXT_CREDIT = 0.5
+_QUANTITY_BONUS = 1.2
 
 _TELLING = re.compile(r"\d+(?:\.\d+)?|\bno\b|\bnot\b|\bwithout\b|n't\b")
-
-_FUNCTION_WORDS = frozenset(
-    stem_words(
-        "a about after all also am an and any are as at be because been before being between both but by can could did "
-        "do does doing done during each exist explain for from give had has have having he her his how i if in into is "
-        "it its just know known may me might more most much must my no nor not of on or other our out over per please "
-        "say should show so some such tell than that the their them then there these they this those through to too "
-        "under up upon us very was we were what when where whether which while who whom whose why will with within "
-        "without would you your evidence"
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,48 +99,33 @@ def best_quotes(question: str, evidence: Sequence[Evidence]) -> tuple[Quote, ...
 
 
 def _candidates(question: str, evidence: Sequence[Evidence]) -> list[Quote]:
-    sentences = [(item, span, _stems(span.of(item.text))) for item in evidence for span in sentence_spans(item.text)]
-    weights = _word_weights(question, [stems for _, _, stems in sentences])
-    total = sum(weights.values())
-    if not total:
-        return []
+    """Every sentence that may be quoted, with its score."""
+    records = {item.record.pmid: item.record for item in evidence}
+    short_forms = {pmid: short_forms_in(record.text) for pmid, record in records.items()}
+    sentences = [
+        (item, span, stems_of(span.of(item.text), short_forms[item.record.pmid]))
+        for item in evidence
+        for span in sentence_spans(item.text)
+    ]
+    words = QuestionWords(question, [stems for _, _, stems in sentences])
+    on_topic = {pmid for pmid, record in records.items() if words.held_by(stems_of(record.text)) >= MIN_ON_TOPIC}
     best_passage = max((item.score for item in evidence), default=0.0) or 1.0
     found = []
     for item, span, stems in sentences:
         section = item.record.section_at(item.span.start + span.start)
-        if section is None or not stems & weights.keys():
+        if section is None or item.record.pmid not in on_topic:
             continue
+        title = stems_of(item.record.title, short_forms[item.record.pmid])
+        passage = stems_of(item.text, short_forms[item.record.pmid])
         text = span.of(item.text)
-        context = _stems(f"{item.record.title}\n{item.text}")
-        covered = sum(
-            weight * (1.0 if stem in stems else _CONTEXT_CREDIT if stem in context else 0.0)
-            for stem, weight in weights.items()
-        )
-        coverage = covered / total
-        if coverage < MIN_COVERAGE:
-            continue
-        weight = statement_weight(text, section, is_last=_ends_section(item, span, section))
-        score = coverage * weight * (0.7 + 0.3 * item.score / best_passage)
-        if score > 0:
+        score = words.answered_by(stems, title, passage)
+        score *= statement_weight(text, section, span.start + item.span.start - section.span.start)
+        score *= 0.7 + 0.3 * item.score / best_passage
+        if words.asks_for_a_quantity and any(char.isdigit() for char in text):
+            score *= _QUANTITY_BONUS
+        if score >= MIN_SCORE:
             found.append(Quote(item, span, text, score))
     return found
-
-
-def _word_weights(question: str, sentences: Sequence[frozenset[str]]) -> dict[str, float]:
-    """The question's content words, each weighted by its rarity among the sentences found."""
-    words = {stem for stem in _stems(question) if stem not in _FUNCTION_WORDS} or set(_stems(question))
-    return {
-        word: 1.0 + math.log((len(sentences) + 1) / (sum(word in stems for stems in sentences) + 1)) for word in words
-    }
-
-
-def _stems(text: str) -> frozenset[str]:
-    """The stems of `text`, compounds such as COX-2 as their parts."""
-    return frozenset(stem_words(text))
-
-
-def _ends_section(item: Evidence, span: Span, section: Section) -> bool:
-    return item.span.start + span.end >= len(section.text.rstrip()) + section.span.start
 
 
 def _says_the_same(a: str, b: str) -> bool:

@@ -23,7 +23,7 @@ _PART_WORDS = (
         "CONCLUSIONS",
         re.compile(r"conclu|interpret|implication|significance|discussion|summary|take.?home|meaning", re.I),
     ),
-    ("RESULTS", re.compile(r"result|finding|outcomes? and|main outcome.*result|observation", re.I)),
+    ("RESULTS", re.compile(r"result|finding|observation", re.I)),
     ("OBJECTIVE", re.compile(r"objective|aim|purpose|question|hypothes|goal", re.I)),
     (
         "METHODS",
@@ -39,6 +39,7 @@ _AIM = re.compile(
     r"\b(?:aims?|objectives?|purpose|goals?) (?:of|was|were|is|are|in)\b|\bhypothes[ie]s|\bhypothesi[sz]ed?\b|"
     r"\bwe (?:therefore |thus |here |also |have )?(?:aim(?:ed)?|sought|investigated?|examined?|evaluated?|assessed?|"
     r"tested|stud(?:y|ied)|explored?|asked|analy[sz]ed?|compared?|determined?|set out|wanted)\b|"
+    r"\bwe (?:here |also |now )?(?:present|describe|illustrate|review|discuss|report (?:on|here|an?|the|two))\b|"
     r"\b(?:this|the present|our|the current) (?:study|trial|review|paper|article|work|analysis)"
     r"(?: was)? (?:aim|sought|examin|investigat|evaluat|assess|explor|describ|compar|review|designed|undertaken)|"
     r"\b(?:was|were) (?:undertaken|designed|performed|conducted|carried out) to\b|"
@@ -58,6 +59,9 @@ _METHOD = re.compile(
     r"\bwere (?:randomi[sz]ed|randomly|enrolled|recruited|included|excluded|assigned|searched|retrieved|collected|"
     r"divided|selected|identified from|measured|obtained|invited|interviewed|followed)\b|"
     r"\bwas (?:measured|assessed|determined|used to|searched|evaluated|performed|calculated|obtained)\b|"
+    r"\b(?:primary|secondary|main) (?:\w+ ){0,2}(?:outcomes?|end ?points?) (?:measures? )?(?:was|were|included)\b|"
+    r"\b(?:was|were) (?:also )?(?:conducted|performed|carried out|exposed|given|administered)\b|\breceived\b|"
+    r"\b(?:study|trial|analysis|survey|review)\b.*\bto (?:determine|assess|evaluate|investigate|examine|identify)\b|"
     r"\bdata were\b|\bwe (?:searched|enrolled|recruited|included|used|performed|conducted|measured|collected)\b",
     re.I,
 )
@@ -74,37 +78,67 @@ _LEANS_BACK = re.compile(
     r"in addition|conversely|similarly|in contrast|on the other hand|by contrast|nevertheless)\b",
     re.I,
 )
+# A title is quoted only when it states something.
+_ASSERTS = re.compile(
+    r"\b(?:is|are|was|were|does|do|did|has|have|can|cannot|may|reduces?|increases?|improves?|prevents?|causes?|"
+    r"predicts?|induces?|inhibits?|enhances?|promotes?|protects?|attenuates?|decreases?|lowers?|impairs?|fails?)\b",
+    re.I,
+)
+_TITLE_WEIGHT = 0.65
+_INLINE_HEAD = re.compile(
+    r"(?:^|[.!?)]\s+)(?P<head>(?:Background|Introduction|Purpose|Objectives?|Aims?|Patients and Methods|"
+    r"Materials? and Methods|Methods|Design|Results?|Findings|Conclusions?|Discussion|BACKGROUND|INTRODUCTION|PURPOSE|"
+    r"OBJECTIVES?|AIMS?|PATIENTS AND METHODS|MATERIALS? AND METHODS|METHODS|DESIGN|RESULTS?|FINDINGS|CONCLUSIONS?|"
+    r"DISCUSSION))(?:\s*:\s+|\.\s+|\s*[-–—]\s+|\s+(?=[A-Z]))"
+)
 _FEW_WORDS = 6
 _MANY_WORDS = 60
 
 
-def part_of(section: Section) -> str:
-    """`CONCLUSIONS`, `RESULTS`, `METHODS`, `OBJECTIVE`, `BACKGROUND`, or empty when nothing tells."""
-    if section.nlm_category in _PART_WEIGHTS:
+def part_of(section: Section, offset: int = 0) -> str:
+    """`CONCLUSIONS`, `RESULTS`, `METHODS`, `OBJECTIVE`, `BACKGROUND`, or empty when nothing tells.
+
+    A section without label may carry its headings in its text ("… Results At 12 months …"): the last one that begins
+    a sentence at or before `offset` counts.
+    """
+    if section.nlm_category in _PART_WEIGHTS and section.nlm_category:
         return section.nlm_category
-    return next((part for part, words in _PART_WORDS if words.search(section.label)), "")
+    label = section.label
+    if not label or section.nlm_category == "UNASSIGNED":
+        heads = [match["head"] for match in _INLINE_HEAD.finditer(section.text) if match.start("head") <= offset]
+        label = heads[-1] if heads else label
+    return next((part for part, words in _PART_WORDS if words.search(label)), "")
 
 
-def statement_weight(sentence: str, section: Section, *, is_last: bool) -> float:
+def statement_weight(sentence: str, section: Section, offset: int) -> float:
     """How well a sentence stands as a quoted answer, whatever the question: about 1; 0 when it never should be quoted.
 
     Titles, aims, questions, methods and sentences that lean on the one before count less; findings count more.
-    `is_last`: it ends an abstract without labels, where the conclusion stands.
+    `offset` is where it begins in the section: an abstract without labels begins with background, and ends with the
+    conclusion.
     """
-    if not SENTENCE_END.search(sentence) or _NOT_CONTENT.search(sentence):
+    is_title = section.kind == "title"
+    if (
+        not SENTENCE_END.search(sentence)
+        or _NOT_CONTENT.search(sentence)
+        or (is_title and not _ASSERTS.search(sentence))
+    ):
         return 0.0
-    part = part_of(section)
-    weight = 0.7 if section.kind == "title" else _PART_WEIGHTS[part]
+    part = part_of(section, offset)
+    weight = _TITLE_WEIGHT if is_title else _PART_WEIGHTS[part]
     if sentence.rstrip("\"'”’)]").endswith("?"):
         weight *= 0.3
     elif _AIM.search(sentence):
         weight *= 0.4
     elif _METHOD.search(sentence):
-        weight *= 0.7
+        weight *= 0.9 if _FINDING.search(sentence) else 0.7
     elif _FINDING.search(sentence):
         weight *= 1.15
-    if is_last and not part and section.kind != "title":
-        weight *= 1.15
+    if not part and not is_title:
+        if offset + len(sentence) >= len(section.text.rstrip()):
+            weight *= 1.15
+        elif offset == 0:
+            weight *= 0.8
     if _LEANS_BACK.match(sentence):
         weight *= 0.85
     if sentence[0].islower() and sentence.split(maxsplit=1)[0].isalpha():

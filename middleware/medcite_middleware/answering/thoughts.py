@@ -9,7 +9,7 @@ _TAG = re.compile(rf"<(?P<slash>/?){_NAMES}>", re.IGNORECASE)
 _PARTIAL_TAG = re.compile(r"<(?:/?[A-Za-z]{0,9})\Z")
 # Where the first sentence ends by the prompt's rules: with a citation.
 _FIRST_SENTENCE = re.compile(r"\[\d+(?:\s*[,;]\s*\d+)*\][.!?]?\s")
-_MAX_HELD_CHARS = 400
+_MAX_HELD_CHARS = 200
 
 
 class LeakedThoughts(Exception):
