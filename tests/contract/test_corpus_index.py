@@ -101,6 +101,11 @@ def test_an_index_opened_elsewhere_sees_what_was_written(open_any, tmp_path, mad
     assert reader.count() == 0
     made.load(writer, made.record(5, "Zeta"))
     assert (reader.count(), made.pmids(reader.lexical_chunks("zeta", ALL, 3))) == (1, ["5"])
+    assert reader.lexical_records("zeta", ALL, 0, 9)[1] == 1
+    made.load(writer, made.record(6, "Zeta"))
+    assert reader.lexical_records("zeta", ALL, 0, 9)[1] == 2
+    writer.remove([made.tombstone(5, None)])
+    assert made.pmids(reader.lexical_records("zeta", ALL, 0, 9)[0]) == ["6"]
 
 
 def test_counts_of_a_mixed_batch_add_up_and_the_newest_of_a_repeated_pmid_is_stored(index, made):
@@ -244,7 +249,7 @@ FILTERS = [
     (SearchFilter(year_to=2010), "18"),
     (SearchFilter(title="stroke"), "12"),
     (SearchFilter(title="STROKES aspirin"), "1"),
-    (SearchFilter(title="Sjogren"), "8"),
+    (SearchFilter(title="Sjogren’s"), "8"),
     (SearchFilter(title="stroke zinc"), ""),
     (SearchFilter(keywords=("heart attack",)), "1"),
     (SearchFilter(keywords=("stroke", "HEART  ATTACK")), "15"),
@@ -413,6 +418,26 @@ def test_a_quoted_phrase_must_stand_word_for_word_up_to_endings(index, made, is_
     assert both('"rate death"') == []
     assert both('"Sjogren Syndrome"') == ["4"]
     assert both('"used were" "septic shock"') == []
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text"),
+    [
+        ("IL-6 receptor", "The IL-6 receptors."),
+        ("Crohn's disease", "In Crohn’s disease (CD)."),
+        ("Crohn’s disease", "In Crohn's disease."),
+        ("p < 0.05", "It fell (p<0.05)."),
+        ("10.5 mg", "A dose of 10.5 mg/day."),
+        ("beta blocker", "Beta-blockers help."),
+        ("TNF-α", "Raised TNF-α, and more."),
+        ("it was not superior", "It was not superior to placebo."),
+        ("5-FU (adjuvant)", "5-FU (adjuvant) was given."),
+    ],
+)
+def test_a_phrase_is_found_however_it_is_punctuated(index, made, phrase, text):
+    made.load(index, made.record(1, "Yes", f"{text}"), made.record(2, "No", "Receptor disease mg 10 5 p 05 help IL 6."))
+    assert made.pmids(index.lexical_chunks(f'"{phrase}"', ALL, 9)) == ["1"]
+    assert made.pmids(index.lexical_records(f"“{phrase}”", ALL, 0, 9)[0]) == ["1"]
 
 
 def test_words_are_found_by_their_stems_without_case_or_accents_and_negations_count(index, made):

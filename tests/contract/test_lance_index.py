@@ -16,8 +16,9 @@ import lancedb
 import numpy as np
 import pyarrow as pa
 import pytest
+from filelock import FileLock
 
-from medcite_core.errors import IndexBroken, IndexMismatch, IndexMissing
+from medcite_core.errors import Busy, IndexBroken, IndexMismatch, IndexMissing
 from medcite_core.filters import SearchFilter
 from medcite_core.index.factory import index_folder, open_index
 from medcite_core.index.lance_index import LanceIndex
@@ -146,6 +147,16 @@ def test_two_writers_wait_for_each_other_and_the_newer_copy_is_kept(tmp_path, ma
     for thread in threads:
         thread.join()
     assert _assert_one_generation(LanceIndex(tmp_path / "i", made.identity)) == 9
+
+
+def test_a_writer_that_must_wait_too_long_says_who_is_in_its_way(tmp_path, made, monkeypatch):
+    index = LanceIndex(tmp_path / "i", made.identity)
+    monkeypatch.setattr("medcite_core.index.lance_index._WRITE_LOCK_TIMEOUT_S", 0.1)
+    with FileLock(tmp_path / "i" / "write.lock"):
+        with pytest.raises(Busy, match="another process"):
+            made.load(index, made.record(1))
+        assert index.count() == 0
+    assert made.load(index, made.record(1)) == WriteCounts(inserted=1)
 
 
 def test_a_withdrawal_noted_before_a_kill_is_carried_out_by_the_next_load(tmp_path, made, monkeypatch):

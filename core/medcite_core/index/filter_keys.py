@@ -11,11 +11,12 @@ from medcite_core.stemming import stem_words
 from medcite_core.types import Author, Record
 
 
-def without_accents(text: str) -> str:
-    """`text` without combining marks (é as e): how text is indexed and asked for; digits and signs stay as they are."""
+def folded(text: str) -> str:
+    """`text` as it is indexed and asked for: é as e, a curly apostrophe as a straight one; digits and signs stay."""
     if text.isascii():
         return text
-    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+    plain = unicodedata.normalize("NFD", text.replace("’", "'"))
+    return "".join(char for char in plain if not unicodedata.combining(char))
 
 
 def match_key(text: str) -> str:
@@ -30,7 +31,7 @@ def name_key(text: str) -> str:
 
 def title_stems(text: str) -> list[str]:
     """The distinct stems of a title, without accents, in order."""
-    return list(dict.fromkeys(stem_words(without_accents(text))))
+    return list(dict.fromkeys(stem_words(folded(text))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
 from collections import OrderedDict
@@ -41,8 +40,6 @@ _WRITES_BETWEEN_COMPACTIONS = 200
 _WRITE_LOCK_TIMEOUT_S = 600
 
 Ranking = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
-
-log = logging.getLogger(__name__)
 
 
 class LanceIndex:

@@ -15,7 +15,7 @@ import numpy as np
 
 from medcite_core.codec import record_from_json, record_to_json
 from medcite_core.errors import IndexBroken, IndexMismatch, InvalidInput
-from medcite_core.index.filter_keys import record_keys, without_accents
+from medcite_core.index.filter_keys import folded, record_keys
 from medcite_core.index.precedence import CopyState
 from medcite_core.ports import EmbedderIdentity, IndexedRecord, IndexIdentity
 from medcite_core.types import Chunk, Record, Span
@@ -157,7 +157,7 @@ def rows_of(batch: Sequence[IndexedRecord], identity: IndexIdentity) -> Any:
         nothing = dict.fromkeys(head)
         title = entry.record.title
         # Folded here, because the engine folds accents after it has stemmed, and stems a word with one differently.
-        folded_title = without_accents(title)
+        plain_title = folded(title)
         for chunk in entry.chunks:
             row = {
                 "id": chunk.id,
@@ -167,9 +167,7 @@ def rows_of(batch: Sequence[IndexedRecord], identity: IndexIdentity) -> Any:
                 "start": chunk.span.start,
                 "end": chunk.span.end,
                 "text": chunk.text,
-                "search_text": folded_title
-                if chunk.text == title
-                else f"{folded_title}\n{without_accents(chunk.text)}",
+                "search_text": plain_title if chunk.text == title else f"{plain_title}\n{folded(chunk.text)}",
                 **shared,
                 **(head if chunk.ordinal == 0 else nothing),
             }
@@ -198,7 +196,7 @@ def _record_columns(record: Record) -> dict[str, Any]:
 def _head_columns(record: Record) -> dict[str, Any]:
     state = CopyState.of(record)
     return {
-        "record_text": without_accents(record.text),
+        "record_text": folded(record.text),
         "payload": zlib.compress(record_to_json(record)),
         **{name: getattr(state, name) for name in STATE_COLUMNS if name != "pmid"},
     }

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from medcite_core.errors import InvalidInput
-from medcite_core.index.filter_keys import without_accents
+from medcite_core.index.filter_keys import folded
 from medcite_core.stemming import stem_words
 
 STOP_WORDS = (
@@ -22,7 +22,7 @@ _QUOTED = re.compile(r'"([^"]+)"|“([^“”"]+)”')
 class TextQuery:
     """`text` holds every word, for BM25; each of `phrases` must stand in a result word for word (up to endings).
 
-    Both are without accents, and are meant for text stored without them.
+    Both are `folded`, and are meant for text stored so.
     """
 
     text: str
@@ -43,7 +43,7 @@ def read_query(query: str) -> TextQuery:
     if not query.strip():
         raise InvalidInput("the query is blank", "Type at least one word.")
     # A lone surrogate (half an emoji, cut by a browser) cannot be stored in UTF-8 and so matches nothing.
-    text = without_accents(query.encode("utf-8", "replace").decode("utf-8"))
+    text = folded(query.encode("utf-8", "replace").decode("utf-8"))
     quoted = (match.group(1) or match.group(2) for match in _QUOTED.finditer(text))
     phrases = dict.fromkeys(" ".join(phrase.split()) for phrase in quoted)
     return TextQuery(text, tuple(phrase for phrase in phrases if _has_index_word(phrase)))
