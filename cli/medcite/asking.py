@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from medcite.assembly import Corpus, open_corpus, open_demo, services_of, wait_for_embedder
 from medcite.progress import load_progress
-from medcite.screen import messages, plain, print_answer_end, print_error, print_hits, results, search_line
+from medcite.screen import many, messages, plain, print_answer_end, print_error, print_hits, results, search_line
 from medcite_core.errors import IndexMissing
 from medcite_core.filters import SearchFilter
 from medcite_core.settings import Settings
@@ -41,7 +41,7 @@ def search_records(
     print_hits(((item.record, [p.text for p in item.passages]) for item in found.records), out)
     if not found.records:
         out.print("Nothing found.")
-    messages().print(f"{found.total:,} records hold words of it. {search_line(found.search)}")
+    messages().print(f"Words of it stand in {many(found.total, 'record')}. {search_line(found.search)}")
 
 
 def ask_question(

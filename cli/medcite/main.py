@@ -43,14 +43,14 @@ class Invocation:
     verbose: bool
 
     def load(self, arguments: dict[str, Any] | None = None, *, is_server: bool = False) -> LoadedSettings:
-        """Settings from all sources, and logging set up: a server logs as the settings say, a command only warnings."""
+        """Settings from all sources, and logging set up: a server logs as the settings say, a command only errors."""
         from medcite.logs import set_up_logging
         from medcite_core.settings import load_settings
 
         loaded = load_settings({"data_dir": self.data_dir, **(arguments or {})}, config_file=self.config)
         level = loaded.settings.log_level
         if not is_server and "log_level" not in loaded.origins:
-            level = "warning"
+            level = "error"
         set_up_logging("debug" if self.verbose else level)
         return loaded
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from medcite.screen import messages, plain, results
+from medcite.screen import many, messages, plain, results
 from medcite_ingestion.load_report import LoadProgress, LoadReport
 
 LINE_EVERY_S = 15.0
@@ -81,12 +81,12 @@ def describe(progress: LoadProgress) -> str:
 def rate(citations: int, seconds: float) -> str:
     """Citations so far and per second."""
     if not citations or seconds < 1:
-        return f"{citations:,} records"
+        return many(citations, "record")
     per_second = citations / seconds
     return (
-        f"{citations:,} records, {per_second:,.0f}/s"
+        f"{many(citations, 'record')}, {per_second:,.0f}/s"
         if per_second >= 10
-        else f"{citations:,} records, {per_second:.1f}/s"
+        else f"{many(citations, 'record')}, {per_second:.1f}/s"
     )
 
 
@@ -94,19 +94,19 @@ def print_load_report(report: LoadReport) -> None:
     """The counts on standard output, what could not be read on standard error."""
     out, err = results(), messages()
     out.print(
-        f"{report.files:,} files: {report.citations:,} citations = {report.records:,} records"
-        f" + {report.tombstones:,} withdrawals + {report.problems:,} not readable"
+        f"{many(report.files, 'file')}: {many(report.citations, 'citation')} = {many(report.records, 'record')}"
+        f" + {many(report.tombstones, 'withdrawal')} + {report.problems:,} not readable"
     )
     out.print(
-        f"{report.records:,} records = {report.inserted:,} new + {report.replaced:,} replaced"
+        f"{many(report.records, 'record')} = {report.inserted:,} new + {report.replaced:,} replaced"
         f" + {report.unchanged:,} unchanged + {report.outdated:,} outdated"
     )
     if report.duplicates_in_input:
-        out.print(f"{report.duplicates_in_input:,} records had a PMID that came before in this load")
+        out.print(f"{many(report.duplicates_in_input, 'record')} had a PMID that came before in this load")
     if report.removed:
-        out.print(f"{report.removed:,} records withdrawn from the corpus")
+        out.print(f"{many(report.removed, 'record')} withdrawn from the corpus")
     per_second = f" ({report.citations / report.elapsed_s:,.0f} citations/s)" if report.elapsed_s >= 1 else ""
-    out.print(f"{report.chunks:,} passages embedded in {report.elapsed_s:,.1f} s{per_second}")
+    out.print(f"{many(report.chunks, 'passage')} embedded in {report.elapsed_s:,.1f} s{per_second}")
     for problem in report.problem_list[:SHOWN_PROBLEMS]:
         place = f", line {problem.line}, column {problem.column}" if problem.line else ""
         pmid = f", PMID {problem.pmid}" if problem.pmid else ""

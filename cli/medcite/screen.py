@@ -40,6 +40,11 @@ def plain(text: str) -> str:
     return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "�" for c in text)
 
 
+def many(number: int, word: str) -> str:
+    """`1 record`, `2,000 records`."""
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
 def print_error(message: str, hint: str) -> None:
     """One line on what went wrong and one on what to do, on standard error."""
     out = messages()
@@ -123,7 +128,7 @@ def print_hits(hits: Iterable[tuple[RecordOut, Sequence[str]]], out: Console) ->
 def search_line(report: SearchReportOut) -> str:
     """What was really searched, in one line."""
     how = "by words and meaning" if report.mode == "hybrid" else "by words"
-    line = f"Searched {how} in {report.passed:,} of {report.corpus_records:,} records"
+    line = f"Searched {how} in {report.passed:,} of {many(report.corpus_records, 'record')}"
     if report.applied_filter:
         line += "; filter: " + ", ".join(f"{key}={_show(value)}" for key, value in report.applied_filter.items())
     return plain(f"{line}. {report.note}" if report.note else f"{line}.")

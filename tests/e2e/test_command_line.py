@@ -162,7 +162,7 @@ def test_own_files_are_loaded_counted_and_asked_and_a_broken_one_is_named(tmp_pa
     assert set(report["files_failed"]) == {"FR-034-cut.xml", "FR-034-empty.xml"}
     again = medcite(tmp_path, "ingest", "files", "files/FR-034-good.xml")
     assert again.returncode == 0
-    assert "1 records = 0 new + 0 replaced + 1 unchanged + 0 outdated" in again.stdout
+    assert "1 record = 0 new + 0 replaced + 1 unchanged + 0 outdated" in again.stdout
     found = medcite(tmp_path, "search", "test abstract")
     assert found.returncode == 0
     assert "https://pubmed.ncbi.nlm.nih.gov/90000001/" in found.stdout
