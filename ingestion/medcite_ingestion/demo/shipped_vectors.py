@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +47,7 @@ class ShippedVectors:
                 about = json.loads(str(stored["about"]))
                 chunk_ids = tuple(str(stored["chunk_ids"]).split("\n"))
                 rows = stored["rows"]
-        except (OSError, KeyError, ValueError) as error:
+        except (OSError, KeyError, ValueError, EOFError, BadZipFile) as error:
             raise SourceUnreadable(f"cannot read {path.name}: {error}", "Install medcite again.") from error
         if len(chunk_ids) != len(rows):
             raise SourceUnreadable(f"{path.name} has {len(rows)} vectors for {len(chunk_ids)} chunks")
