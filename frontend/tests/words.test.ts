@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { addKeywords, type FilterForm, filterProblems, toSearchFilter } from '../src/lib/filters';
 import { authorsSentence, referencesOf, sourceLine } from '../src/lib/references';
 import {
+	asSentence,
 	countVerdicts,
 	filterWords,
 	finishedAnnouncement,
@@ -107,4 +108,10 @@ test('a sound form has no problem', () => {
 
 test('keywords are parted by commas, once each', () => {
 	expect(addKeywords(['Asthma'], ' asthma, COPD ;  Heart   Failure,, ')).toEqual(['Asthma', 'COPD', 'Heart Failure']);
+});
+
+test("the service's messages are shown as sentences", () => {
+	expect(asSentence('the model server failed (HTTP 500)')).toBe('The model server failed (HTTP 500).');
+	expect(asSentence('medcite does not answer to this host')).toBe('medcite does not answer to this host.');
+	expect(asSentence('')).toBe('');
 });

@@ -67,6 +67,8 @@ export interface WorkedExample {
 	text: string;
 	/** PMIDs: `[n]` in `text` cites the n-th. */
 	sources: string[];
+	/** What was changed, in words. */
+	altered?: { change?: string };
 }
 
 /** GET /api/corpus: what there is to ask, and with what; the parts of it that the page shows. */

@@ -25,9 +25,9 @@ const maxKeywords = 50;
 function yearProblem(value: string): string {
 	const text = value.trim();
 	if (!text) return '';
-	if (!/^\d{4}$/.test(text)) return 'A year has four digits, such as 2012.';
+	if (!/^\d{4}$/.test(text)) return 'Four digits, such as 2012.';
 	const year = Number(text);
-	return year < firstYear || year > lastYear ? `Years run from ${firstYear} to ${lastYear}.` : '';
+	return year < firstYear || year > lastYear ? `From ${firstYear} to ${lastYear}.` : '';
 }
 
 /** What stands in the way of sending this form; empty when nothing does. */

@@ -103,3 +103,11 @@ export function filterWords(filter: { [key: string]: unknown }): string {
 	}
 	return words.join(', ');
 }
+
+/** A message of the service as a sentence: with a capital and a full stop. */
+export function asSentence(message: string): string {
+	const text = message.trim();
+	if (!text) return '';
+	const start = text.startsWith('medcite') ? text : text.slice(0, 1).toUpperCase() + text.slice(1);
+	return /[.!?…]$/.test(start) ? start : `${start}.`;
+}
