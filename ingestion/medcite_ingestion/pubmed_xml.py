@@ -67,44 +67,45 @@ class _FileReader:
     def read(self, xml: BinaryIO) -> Iterator[Parsed]:
         cutter = CitationCutter(xml)
         is_in_set, is_first, skips_junk = False, True, False
+        pending: tuple[str, Piece] | None = None
         for piece in cutter.pieces():
-            if is_first and piece.kind == "between":
-                refusal = self._open(piece)
-                if refusal:
-                    yield self._problem(refusal, piece.line, piece.column)
-                    return
-            is_first = False
             if piece.kind == "citation":
+                if pending is not None:
+                    yield self._problem(pending[0], pending[1].line, pending[1].column)
+                pending = None
                 yield from self._citation(piece, cutter.position)
                 skips_junk = piece.flaw == "too_long"
                 is_in_set = is_in_set and piece.flaw != "cut"
             else:
                 change = closes_set(piece.data)
                 is_in_set = is_in_set if change is None else not change
-                junk = leftover(piece.data)
-                if junk and not skips_junk:
-                    yield self._problem(f"not a citation: {_excerpt(junk)}", piece.line, piece.column)
+                reason = self._open(piece.data) if is_first else _junk(piece.data)
+                if reason and not skips_junk and pending is None:
+                    pending = reason, piece
+            is_first = False
         line, column = cutter.position
         if is_first:
             yield self._problem("the file is empty", line, column, is_file_cut=True)
-        elif is_in_set:
+        elif is_in_set:  # what is pending is then the beginning of a tag that the cut took
             yield self._problem("the file ends before its set of citations does", line, column, is_file_cut=True)
+        elif pending is not None:
+            yield self._problem(pending[0], pending[1].line, pending[1].column)
 
-    def _open(self, head: Piece) -> str:
+    def _open(self, head: bytes) -> str:
         """Learn the namespaces from the root element; says why the file is none of PubMed's, empty if it is."""
-        root, declared = root_of(head.data)
+        root, declared = root_of(head)
         if root in SETS:
             mathml = b"" if b"xmlns:mml" in declared else _MATHML
             self._open_tag = b"<set" + declared + mathml + b">"
-            return ""
-        if _MEDLINE_TEXT.search(head.data[:2000]):
+            return _junk(head)
+        if _MEDLINE_TEXT.search(head[:2000]):
             return "this is MEDLINE text (.nbib), not PubMed XML"
         if root:
-            error = _ERROR.search(head.data)
+            error = _ERROR.search(head)
             said = f"; it says: {_excerpt(error[1])}" if error else ""
             return f"this is not PubMed XML: its root element is <{root[:60]}>{said}"
-        if leftover(head.data):
-            return f"this is not PubMed XML: it begins with {_excerpt(head.data)}"
+        if leftover(head):
+            return f"this is not PubMed XML: it begins with {_excerpt(head)}"
         return ""
 
     def _citation(self, piece: Piece, end: tuple[int, int]) -> Iterator[Parsed]:
@@ -170,6 +171,11 @@ class _FileReader:
         if line == 1:
             return piece.line, piece.column + max(0, column - len(self._open_tag))
         return piece.line + line - 1, column + 1
+
+
+def _junk(between: bytes) -> str:
+    junk = leftover(between)
+    return f"not a citation: {_excerpt(junk)}" if junk else ""
 
 
 def _excerpt(data: bytes) -> str:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import re
 import socket
+import tracemalloc
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from medcite_core.types import ParseProblem, Record, Tombstone
@@ -237,6 +241,48 @@ def test_other_encodings_are_read_as_their_declaration_says(encoding: str) -> No
     (record,) = parse_pubmed_xml(io.BytesIO(text.encode(encoding)), "encoded.xml")
     assert isinstance(record, Record)
     assert record.title == "Müller é"
+
+
+def test_wherever_a_file_is_cut_its_whole_records_come_and_one_problem_says_so() -> None:
+    data = (GOLDEN / "FR-016-full.xml").read_bytes()
+    whole = [record.text for record in records_of("FR-016-full.xml")]
+    ends = [match.end() for match in re.finditer(rb"</PubmedArticle>", data)]
+    first, last = data.index(b"<PubmedArticleSet>") + len(b"<PubmedArticleSet>"), data.index(b"</PubmedArticleSet>")
+    for cut in range(first, last, 7):
+        *good, problem = parse_pubmed_xml(io.BytesIO(data[:cut]), "cut.xml")
+        assert [item.text for item in good if isinstance(item, Record)] == whole[: sum(end <= cut for end in ends)]
+        assert len(good) == sum(end <= cut for end in ends)
+        assert isinstance(problem, ParseProblem)
+        assert problem.is_file_cut
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 4308), st.binary(max_size=3), st.integers(0, 40))
+def test_no_damage_raises_or_takes_more_than_it_touches(place: int, new: bytes, removed: int) -> None:
+    data = (GOLDEN / "FR-016-full.xml").read_bytes()
+    damaged = data[:place] + new + data[place + removed :]
+    parsed = list(parse_pubmed_xml(io.BytesIO(damaged), "damaged.xml"))
+    starts = damaged.count(b"<PubmedArticle>") if b"<PubmedArticleSet>" in damaged else 0
+    assert len(parsed) >= starts
+    assert sum(isinstance(item, Record) for item in parsed) >= (1 if starts else 0)
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    body = f"<Abstract><AbstractText>{'Words of an abstract. ' * 300}</AbstractText></Abstract>"
+    path = tmp_path / "large.xml"
+    with path.open("w") as out:
+        out.write("<PubmedArticleSet>")
+        for pmid in range(1, 1501):
+            out.write(article(str(pmid), body=body))
+        out.write("</PubmedArticleSet>")
+    assert path.stat().st_size > 9_000_000
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in parse_pubmed_xml(path)) == 1500
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4_000_000
 
 
 # ---------------------------------------------------------------- safety
