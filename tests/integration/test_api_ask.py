@@ -358,6 +358,7 @@ def test_more_questions_than_places_are_refused_with_429_and_places_come_back(
     with small_service(tmp_path, llm_server.base_url, server__max_runs=1, llm__timeout_s=60.0) as live:
         with live.watching("/api/ask", {"question": QUESTION}) as messages:
             run_id = next(messages).json["run_id"]
+            assert llm_server.piece_sent.wait(10)
             for path in ("/api/ask", "/api/answer"):
                 refused = live.client.post(path, json={"question": QUESTION})
                 assert refused.status_code == 429

@@ -17,6 +17,7 @@ from support.live_service import LiveService, serving, small_services
 from support.small_corpus import WordHashEmbedder
 
 from medcite_core.errors import IndexBroken
+from medcite_core.settings import ServerSettings
 from medcite_middleware.api.app import create_app
 
 OK_BODY = {"question": "Does aspirin lower recurrent stroke?"}
@@ -211,16 +212,29 @@ def test_loopback_names_are_answered(live: LiveService, host: str) -> None:
     assert live.client.get("/healthz", headers={"Host": host}).status_code == 200
 
 
-def test_a_service_that_listens_beyond_loopback_answers_to_any_name(tmp_path: Path) -> None:
-    services, settings = small_services(tmp_path, server__host="0.0.0.0")
-    app = create_app(services, settings.server, None)
+@pytest.mark.parametrize(
+    ("listens_on", "asked_as", "status"),
+    [
+        ("0.0.0.0", "medcite.example", 200),
+        ("::", "medcite.example", 200),
+        ("192.168.7.7", "medcite.example", 200),
+        ("127.0.0.7", "127.0.0.7", 200),
+        ("127.0.0.7", "evil.example", 400),
+        ("localhost", "evil.example", 400),
+        ("[::1]", "evil.example", 400),
+    ],
+)
+def test_which_names_are_answered_depends_on_where_the_service_listens(
+    live: LiveService, listens_on: str, asked_as: str, status: int
+) -> None:
+    app = create_app(live.services, ServerSettings(host=listens_on), None)
 
     async def get() -> httpx.Response:
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://medcite.example") as client:
+        async with httpx.AsyncClient(transport=transport, base_url=f"http://{asked_as}") as client:
             return await client.get("/healthz")
 
-    assert asyncio.run(get()).status_code == 200
+    assert asyncio.run(get()).status_code == status
 
 
 def test_every_reply_carries_the_security_headers_and_no_door_for_other_origins(live: LiveService) -> None:

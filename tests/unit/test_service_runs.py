@@ -228,6 +228,26 @@ def test_a_closed_registry_cancels_everything_and_takes_nothing_new() -> None:
     run_async(body)
 
 
+def test_work_done_whole_takes_a_place_and_is_cancelled_when_the_registry_closes() -> None:
+    async def body() -> None:
+        registry = RunRegistry(1, 60)
+
+        async def work() -> None:
+            with registry.whole():
+                await asyncio.Event().wait()
+
+        task = asyncio.create_task(work())
+        await asyncio.sleep(0)
+        with pytest.raises(Busy), registry.whole():
+            raise AssertionError("there was no place")
+        await registry.close()
+        await asyncio.wait({task})
+        assert task.cancelled()
+        assert registry.active == 0
+
+    run_async(body)
+
+
 def test_a_source_that_breaks_the_law_still_ends_its_run() -> None:
     async def broken() -> AsyncGenerator[Event]:
         yield TextEvent(delta="a")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from ipaddress import ip_address
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -15,7 +16,7 @@ from medcite_middleware.api.routes_corpus import corpus_router, status_router
 from medcite_middleware.api.routes_runs import runs_router
 from medcite_middleware.services import Services
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def create_app(services: Services, server: ServerSettings, page_dir: Path | None) -> FastAPI:
@@ -37,6 +38,15 @@ def create_app(services: Services, server: ServerSettings, page_dir: Path | None
     app.include_router(corpus_router(services))
     app.include_router(status_router(services))
     app.router.default = Page(page_dir)
-    hosts = frozenset(LOOPBACK) if server.host.strip("[]") in LOOPBACK else None
-    app.add_middleware(Guard, hosts=hosts, max_body_bytes=server.max_body_bytes)
+    app.add_middleware(Guard, hosts=_host_names(server.host), max_body_bytes=server.max_body_bytes)
     return app
+
+
+def _host_names(host: str) -> frozenset[str] | None:
+    """The names to answer to: loopback names when listening there; None, any name, when others are let in."""
+    name = host.strip("[]").casefold()
+    try:
+        is_loopback = name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        is_loopback = False
+    return LOOPBACK | {name} if is_loopback else None

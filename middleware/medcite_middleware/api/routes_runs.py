@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
-from medcite_core.errors import InvalidInput
+from medcite_core.errors import Busy, InvalidInput
 from medcite_middleware.api.bodies import AskIn, VerifyIn
 from medcite_middleware.api.errors import client_errors, request_id_of, require_json
 from medcite_middleware.api.sse import MEDIA_TYPE, EventStream
@@ -46,7 +46,10 @@ def runs_router(services: Services, heartbeat_s: float) -> APIRouter:
             leaving.cancel()
             if not work.done():
                 work.cancel()
-        return await work
+        await asyncio.wait({work})
+        if work.cancelled():
+            raise Busy("the answer was given up: its reader left, or the service is going down")
+        return work.result()
 
     @router.post("/verify", response_class=StreamingResponse, responses=STREAM, dependencies=posted)
     async def verify(body: VerifyIn, request: Request) -> Response:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
+import functools
 from collections.abc import AsyncGenerator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
-import anyio.to_thread
 import structlog
 
 from medcite_core.errors import MedciteError
@@ -17,14 +20,23 @@ from medcite_middleware.events import ClaimEvent, Event, StageEvent, VerdictEven
 log = structlog.get_logger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
+MAX_THREADS = 32
+"""Searches, checks and readings that go on at the same time in the whole process."""
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run blocking `work` in a worker thread, of which there is a bounded number.
+    """Run blocking `work` in one of at most `MAX_THREADS` worker threads.
 
-    When the caller is cancelled it does not wait for the thread, whose result is then dropped.
+    When the caller is cancelled it does not wait for the thread, whose result is then dropped; but the thread counts
+    until it has ended, so that work which hangs cannot pile up.
     """
-    return await anyio.to_thread.run_sync(lambda: work(*args, **kwargs), abandon_on_cancel=True)
+    call = functools.partial(contextvars.copy_context().run, functools.partial(work, *args, **kwargs))
+    return await asyncio.get_running_loop().run_in_executor(_threads(), call)
+
+
+@functools.cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(MAX_THREADS, "medcite")
 
 
 @dataclass

@@ -33,7 +33,7 @@ class AskService:
             Busy: too many are being answered.
             MedciteError: there is no whole answer, whatever there was of it.
         """
-        with self._runs.take_slot():
+        with self._runs.whole():
             return await _finished(self._pipeline.steps(request))
 
 

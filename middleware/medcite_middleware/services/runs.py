@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 
 import structlog
 
@@ -122,6 +122,7 @@ class RunRegistry:
         self.grace_s = grace_s
         self._runs: dict[str, Run] = {}
         self._active = 0
+        self._whole: set[asyncio.Task[object]] = set()
         self._is_closed = False
 
     @property
@@ -134,33 +135,41 @@ class RunRegistry:
         """Runs that can be read, finished or not."""
         return len(self._runs)
 
-    def take_slot(self) -> Slot:
-        """A place for one piece of work, as a context manager.
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """A place for work that the calling task does itself, unwatched; the task is cancelled by `close`.
 
         Raises:
-            Busy: all places are taken, or the service is going down.
+            Busy: see `start`.
         """
+        self._take_place()
+        task = asyncio.current_task()
+        if task is not None:
+            self._whole.add(task)
+        try:
+            yield
+        finally:
+            self._active -= 1
+            if task is not None:
+                self._whole.discard(task)
+
+    def _take_place(self) -> None:
         if self._is_closed:
             raise Busy("the service is going down", "Ask again when it is back.")
         if self._active >= self.max_runs:
             raise Busy(f"{self._active} questions are being answered already, which is the most at a time")
         self._active += 1
-        return Slot(self)
-
-    def free_slot(self) -> None:
-        """Called by a slot when its work has ended."""
-        self._active -= 1
 
     def start(self, source: AsyncGenerator[Event, None]) -> Run:
         """Begin a run whose events come from `source`.
 
         Raises:
-            Busy: see `take_slot`.
+            Busy: all places are taken, or the service is going down.
         """
-        slot = self.take_slot()
+        self._take_place()
         run = Run(uuid.uuid4().hex, self.grace_s)
         self._runs[run.id] = run
-        run.begin(source).add_done_callback(lambda _: self._ended(run, slot))
+        run.begin(source).add_done_callback(lambda _: self._ended(run))
         return run
 
     def get(self, run_id: str) -> Run:
@@ -177,30 +186,13 @@ class RunRegistry:
     async def close(self) -> None:
         """Cancel everything and take nothing new."""
         self._is_closed = True
+        for task in self._whole:
+            task.cancel()
         await asyncio.gather(*(run.cancel() for run in list(self._runs.values())))
 
-    def _ended(self, run: Run, slot: Slot) -> None:
-        slot.free()
+    def _ended(self, run: Run) -> None:
+        self._active -= 1
         asyncio.get_running_loop().call_later(self.grace_s, self._runs.pop, run.id, None)
         finished = [r for r in self._runs.values() if r.is_finished]
         for old in finished[: max(0, len(finished) - KEPT_PER_SLOT * self.max_runs)]:
             del self._runs[old.id]
-
-
-class Slot:
-    """A place among the active runs, given back once."""
-
-    def __init__(self, registry: RunRegistry) -> None:
-        self._registry: RunRegistry | None = registry
-
-    def free(self) -> None:
-        """Give the place back; more than once does nothing."""
-        if self._registry is not None:
-            self._registry.free_slot()
-            self._registry = None
-
-    def __enter__(self) -> Slot:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.free()
