@@ -41,7 +41,7 @@ def test_overlapping_passages_become_one_with_the_best_rank() -> None:
     other = a_record("200", "Drug B in gout.")
     found = passages_of(record, chunk_size=300)
     assert len(found) > 3
-    evidence = select_evidence([found[2], passages_of(other)[0], *found[1:]])
+    evidence = select_evidence([found[2], passages_of(other)[1], *found[1:]])
     assert [e.record.pmid for e in evidence] == ["100", "200"]
     assert evidence[0].chunk_id == found[2].chunk.id
     assert evidence[0].score == found[2].score
@@ -64,6 +64,32 @@ def test_two_places_of_one_record_stay_two_pieces_of_evidence() -> None:
     assert [e.text[:8] for e in evidence] == ["Group 20", "Group 2 "]
 
 
+def test_a_record_found_by_its_title_brings_what_it_concludes() -> None:
+    parts = [("AIM", "OBJECTIVE", "To see."), ("RESULTS", "RESULTS", LONG), ("CONCLUSION", "CONCLUSIONS", "It helps.")]
+    record = a_record(parts=parts)
+    (evidence,) = select_evidence(passages_of(record)[:1])
+    assert (evidence.text, evidence.section) == ("It helps.", "CONCLUSION")
+    assert evidence.chunk_id == passages_of(record)[0].chunk.id
+
+
+def test_a_record_found_by_its_title_without_labels_brings_the_last_sentences_of_its_abstract() -> None:
+    (evidence,) = select_evidence(passages_of(a_record(parts=[("", "", LONG)]))[:1])
+    assert LONG.endswith(evidence.text)
+    assert evidence.text.startswith("Group ")
+    assert 600 < len(evidence.text) <= 700
+
+
+def test_title_and_conclusion_of_a_record_are_one_piece_of_evidence() -> None:
+    record = a_record(parts=[("CONCLUSION", "CONCLUSIONS", "It helps.")])
+    (evidence,) = select_evidence(passages_of(record))
+    assert evidence.text == "It helps."
+
+
+def test_a_record_without_an_abstract_shows_its_title() -> None:
+    (evidence,) = select_evidence(passages_of(a_record(title="Drug A cures gout.", parts=[])))
+    assert (evidence.text, evidence.section) == ("Drug A cures gout.", "title")
+
+
 def test_nothing_found_is_no_evidence() -> None:
     assert select_evidence([]) == ()
 
@@ -79,7 +105,7 @@ def test_whatever_is_found_the_laws_of_evidence_hold(cuts: list[tuple[int, int, 
         record = records[which]
         start = min(start, len(record.text) - 1)
         section = record.section_at(start)
-        if section is not None:
+        if section is not None and section.kind == "abstract":
             passages.append(cut(record, start, min(start + length, section.span.end)))
     evidence = select_evidence(passages)
     assert [e.number for e in evidence] == list(range(1, len(evidence) + 1))

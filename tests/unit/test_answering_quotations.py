@@ -137,6 +137,18 @@ def test_several_records_speak_when_they_answer_equally_well() -> None:
     assert {quote.evidence.record.pmid for quote in quotes[:2]} == {"1", "2"}
 
 
+def test_a_question_for_a_figure_is_answered_with_one() -> None:
+    text = "Drug B gave a high response rate in asthma. The response rate was 55% in asthma on drug B."
+    assert answer("What response rate did drug B reach in asthma?", ("", "", text)).startswith(
+        "“The response rate was 55%"
+    )
+
+
+def test_a_heading_inside_an_abstract_is_not_part_of_the_quotation() -> None:
+    text = "Purpose To see. Results Drug B reduced asthma attacks by 30%."
+    assert answer("Does drug B reduce asthma attacks?", ("", "", text)).startswith("“Drug B reduced")
+
+
 SENTENCES = st.sampled_from(
     [
         "Drug B reduced asthma attacks by 30%.",

@@ -13,18 +13,19 @@ from rapidfuzz import fuzz
 from medcite_core.sentences import sentence_spans
 from medcite_core.types import Claim, Evidence, Span
 from medcite_middleware.answering.question_words import QuestionWords, short_forms_in, stems_of
-from medcite_middleware.answering.sentence_kinds import statement_weight
+from medcite_middleware.answering.sentence_kinds import heading_chars, statement_weight
 
 MAX_QUOTES = 5
 MIN_ON_TOPIC = 0.5
 """Share of the question's words, weighted, that a quoted record holds in its title and abstract."""
-MIN_SCORE = 0.25
+MIN_SCORE = 0.3
 """Least score of a quoted sentence: the share of the question that it answers, times how well it stands as a quote."""
 MIN_OF_BEST = 0.6
 """A further sentence is quoted only if it scores at least this share of the best one."""
 _NEAR_DUPLICATE = 85.0
 _REPEAT_DISCOUNT = 0.85
-_QUANTITY_BONUS = 1.2
+_QUANTITY_BONUS = 1.35
+_FIGURE = re.compile(r"\d\s*%|\b(?:CI|OR|RR|HR|ratios?|per)\b.*\d|\d\s*(?:mg|µg|g|ml|mL|mm|kg|IU)\b")
 
 _TELLING = re.compile(r"\d+(?:\.\d+)?|\bno\b|\bnot\b|\bwithout\b|n't\b")
 
@@ -117,11 +118,12 @@ def _candidates(question: str, evidence: Sequence[Evidence]) -> list[Quote]:
             continue
         title = stems_of(item.record.title, short_forms[item.record.pmid])
         passage = stems_of(item.text, short_forms[item.record.pmid])
+        span = Span(span.start + heading_chars(span.of(item.text)), span.end)
         text = span.of(item.text)
         score = words.answered_by(stems, title, passage)
         score *= statement_weight(text, section, span.start + item.span.start - section.span.start)
         score *= 0.7 + 0.3 * item.score / best_passage
-        if words.asks_for_a_quantity and any(char.isdigit() for char in text):
+        if words.asks_for_a_quantity and _FIGURE.search(text):
             score *= _QUANTITY_BONUS
         if score >= MIN_SCORE:
             found.append(Quote(item, span, text, score))

@@ -45,7 +45,9 @@ _AIM = re.compile(
     r"\b(?:was|were) (?:undertaken|designed|performed|conducted|carried out) to\b|"
     r"^to (?:determine|assess|evaluate|investigate|examine|compare|study|describe|explore|test|identify|review|find)\b|"
     r"\b(?:remains?|is|are) (?:unclear|unknown|uncertain|controversial|poorly understood|not (?:well |fully )?(?:known|"
-    r"understood|clear))\b|\bwhether\b.*\b(?:unclear|unknown|uncertain|not known)\b",
+    r"understood|clear))\b|^whether\b|\bshould be (?:further )?(?:investigated|studied|examined|evaluated|explored)\b|"
+    r"\b(?:is|are|were) (?:also )?(?:reviewed|discussed|described|presented|provided|outlined|summari[sz]ed)\b|"
+    r"\bwhether\b.*\b(?:unclear|unknown|uncertain|not known)\b",
     re.I,
 )
 _FINDING = re.compile(
@@ -91,8 +93,14 @@ _INLINE_HEAD = re.compile(
     r"OBJECTIVES?|AIMS?|PATIENTS AND METHODS|MATERIALS? AND METHODS|METHODS|DESIGN|RESULTS?|FINDINGS|CONCLUSIONS?|"
     r"DISCUSSION))(?:\s*:\s+|\.\s+|\s*[-–—]\s+|\s+(?=[A-Z]))"
 )
-_FEW_WORDS = 6
+_FEW_WORDS = 5
 _MANY_WORDS = 60
+
+
+def heading_chars(sentence: str) -> int:
+    """How many characters of a sentence are a heading that stands in the text: "Results At 12 months …"."""
+    match = _INLINE_HEAD.match(sentence)
+    return match.end() if match and match.end() < len(sentence) else 0
 
 
 def part_of(section: Section, offset: int = 0) -> str:
