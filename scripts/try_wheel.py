@@ -80,7 +80,11 @@ def try_out(address: str) -> None:
     question = ask_for_example(address)
     _, text = fetch(f"{address}api/answer", {"question": question})
     answer = json.loads(text)
-    if not answer["claims"] or len(answer["claims"]) != len(answer["verdicts"]) or "[1]" not in answer["text"]:
+    if (
+        not answer["claims"]
+        or len(answer["claims"]) != len(answer["verdicts"])
+        or not re.search(r"\[\d+\]", answer["text"])
+    ):
         raise SystemExit(f"no cited answer to {question!r}: {text[:400]}")
     labels = sorted({verdict["label"] for verdict in answer["verdicts"]})
     print(f"asked {question!r}: {len(answer['claims'])} claims, {labels}, searched by {answer['search']['mode']}")
