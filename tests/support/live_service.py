@@ -20,6 +20,14 @@ from medcite_middleware.api.app import create_app
 from medcite_middleware.api.serve import Server
 from medcite_middleware.services import Services, build_services
 
+ASPIRIN_QUESTION = "Does aspirin lower recurrent stroke?"
+ASPIRIN_ANSWER = (
+    "Aspirin lowered recurrent stroke ",
+    "from 18.4% to 12.1% in 2,431 patients [1].",
+    " It cures everything [1].",
+)
+"""What the scripted chat server says to it; its last sentence stands in no record."""
+
 
 @dataclass
 class LiveService:
