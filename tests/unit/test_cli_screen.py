@@ -26,7 +26,7 @@ from medcite_core.types import (
     Verdict,
 )
 from medcite_ingestion.load_report import LoadReport
-from medcite_middleware.events import answer_out, record_out, search_out
+from medcite_middleware.shaping import answer_out, record_out, search_out
 
 REPORT = SearchReport("lexical", {"year_from": 2010, "keywords": ["a", "b"]}, 3, {"years": 3}, 5, "q", "Still loading.")
 

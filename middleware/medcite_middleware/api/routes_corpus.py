@@ -6,7 +6,6 @@ from fastapi import APIRouter, Depends, Response
 
 from medcite_middleware.api.bodies import SearchIn
 from medcite_middleware.api.errors import client_errors, require_json
-from medcite_middleware.events import record_out
 from medcite_middleware.services import Services
 from medcite_middleware.services.results import (
     CorpusOut,
@@ -17,6 +16,7 @@ from medcite_middleware.services.results import (
     found_out,
     ready_out,
 )
+from medcite_middleware.shaping import record_out
 
 
 def corpus_router(services: Services) -> APIRouter:

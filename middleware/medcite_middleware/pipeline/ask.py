@@ -14,19 +14,11 @@ from medcite_core.ports import Judge
 from medcite_core.types import Answer, Claim, Evidence, Passage, SearchReport, Turn
 from medcite_middleware.answering.evidence import select_evidence
 from medcite_middleware.answering.quotations import quote_answer
-from medcite_middleware.events import (
-    Event,
-    EvidenceEvent,
-    FinishedEvent,
-    StageEvent,
-    TextEvent,
-    answer_out,
-    evidence_out,
-    search_out,
-)
+from medcite_middleware.events import Event, EvidenceEvent, FinishedEvent, StageEvent, TextEvent
 from medcite_middleware.pipeline.checking import Checked, check_claims, in_thread
 from medcite_middleware.pipeline.failures import as_events
 from medcite_middleware.pipeline.refusals import Refusal, nothing_to_quote, refusal
+from medcite_middleware.shaping import answer_out, evidence_out, search_out
 from medcite_middleware.verification.claims import split_claims
 
 MAX_ANSWER_CHARS = 60_000

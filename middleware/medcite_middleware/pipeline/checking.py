@@ -15,7 +15,8 @@ import structlog
 from medcite_core.errors import MedciteError
 from medcite_core.ports import Judge
 from medcite_core.types import Claim, Evidence, Verdict
-from medcite_middleware.events import ClaimEvent, Event, StageEvent, VerdictEvent, claim_out, verdict_out
+from medcite_middleware.events import ClaimEvent, Event, StageEvent, VerdictEvent
+from medcite_middleware.shaping import claim_out, verdict_out
 
 log = structlog.get_logger(__name__)
 P = ParamSpec("P")

@@ -10,17 +10,10 @@ from dataclasses import dataclass
 from medcite_core.errors import NotFound
 from medcite_core.ports import Judge, RecordStore
 from medcite_core.types import Answer, Evidence, Record, SearchReport, Span
-from medcite_middleware.events import (
-    Event,
-    EvidenceEvent,
-    FinishedEvent,
-    TextEvent,
-    answer_out,
-    evidence_out,
-    search_out,
-)
+from medcite_middleware.events import Event, EvidenceEvent, FinishedEvent, TextEvent
 from medcite_middleware.pipeline.checking import Checked, check_claims, in_thread
 from medcite_middleware.pipeline.failures import as_events
+from medcite_middleware.shaping import answer_out, evidence_out, search_out
 from medcite_middleware.verification.claims import split_claims
 
 

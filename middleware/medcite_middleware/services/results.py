@@ -7,15 +7,9 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from medcite_core.types import Passage
-from medcite_middleware.events import (
-    SCHEMA_VERSION,
-    RecordOut,
-    SearchReportOut,
-    SpanOut,
-    record_out,
-    search_out,
-)
+from medcite_middleware.events import SCHEMA_VERSION, RecordOut, SearchReportOut, SpanOut
 from medcite_middleware.services.corpus import CorpusState, Found
+from medcite_middleware.shaping import record_out, search_out
 
 
 class PassageOut(BaseModel):
