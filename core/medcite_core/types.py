@@ -319,7 +319,8 @@ class Passage:
 class Evidence:
     """A passage as it is shown to the model and the reader, numbered 1…n without gaps.
 
-    `span` slices `record.text` to exactly `text`, widened from the chunk to whole sentences.
+    `span` slices `record.text` to exactly `text`: the chunk widened to whole sentences or, for a record found by its
+    title, the end of what its abstract concludes.
     """
 
     number: int
