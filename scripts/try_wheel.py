@@ -24,6 +24,7 @@ import checkout
 EXPECTED = (
     "medcite/page/index.html",
     "medcite_ingestion/demo/README.md",
+    "medcite_ingestion/demo/vectors.npz",
     "medcite_middleware/answering/prompts/",
     "licenses/LICENSE",
     "licenses/NOTICE",
