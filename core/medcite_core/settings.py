@@ -77,7 +77,7 @@ class RetrievalSettings(_Part):
     k: int = Field(8, ge=1, le=50, description="Passages given to an answer.")
     candidates: int = Field(100, ge=10, le=1000, description="Chunks taken from each list before fusing.")
     lexical_weight: float = Field(0.5, ge=0, le=1, description="Share of BM25 in the fused score.")
-    min_cosine: float = Field(0.35, ge=-1, le=1, description="Below it a passage counts as not relevant.")
+    min_cosine: float = Field(0.40, ge=-1, le=1, description="Below it a passage counts as not relevant.")
 
 
 class LLMSettings(_Part):

