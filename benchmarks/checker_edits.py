@@ -20,9 +20,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from medcite_core.answers import Claim
 from medcite_core.sentences import sentence_spans
 from medcite_core.settings import VerifySettings
-from medcite_core.types import Claim, Evidence, Record, Span, assemble_text
+from medcite_core.types import Evidence, Record, Span, assemble_text
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
 from medcite_middleware.verification.vocabulary import HARMLESS, OPPOSITES
 

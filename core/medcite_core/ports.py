@@ -9,8 +9,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from medcite_core.answers import Claim, Verdict
 from medcite_core.filters import SearchFilter
-from medcite_core.types import Chunk, Claim, Evidence, Hit, Record, RecordHit, Tombstone, Verdict
+from medcite_core.types import Chunk, Evidence, Hit, Record, RecordHit, Tombstone
 
 Vectors = npt.NDArray[np.float32]
 """Shape (n, dimension), float32, each row of length 1."""

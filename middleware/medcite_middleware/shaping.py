@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from medcite_core.types import Answer, Claim, Evidence, Proof, QuoteProof, Record, SearchReport, Verdict
+from medcite_core.answers import Answer, Claim, Proof, QuoteProof, SearchReport, Verdict
+from medcite_core.types import Evidence, Record
 from medcite_middleware.events import (
     AnswerOut,
     ClaimOut,

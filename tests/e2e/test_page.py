@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.browser import PHONE, WIDE, chromium, violations, watched_page
+from support.browser import PHONE, WIDE, chromium, until, violations, watched_page
 from support.cutting_proxy import cutting_proxy
 from support.live_service import LiveService, serving, small_services
 from support.llm_server import LLMServer, Reply
@@ -87,9 +87,7 @@ def ask(page: Page, question: str) -> None:
 
 
 def wait_until_over(page: Page, turns: int = 1) -> None:
-    page.wait_for_function(
-        "n => document.querySelectorAll('.turn[aria-busy=false]').length >= n", arg=turns, timeout=60_000
-    )
+    until(page, "n => document.querySelectorAll('.turn[aria-busy=false]').length >= n", turns)
 
 
 def answer_to(live: LiveService, question: str, **body: Any) -> dict[str, Any]:
@@ -132,6 +130,7 @@ def test_an_example_question_is_answered_with_each_sentence_marked_and_its_words
                 p["text"] for p in quotes
             ]
             assert "".join(marked(page)) == "".join(p["text"] for p in quotes)
+        page.locator("#evidence-panel mark").first.scroll_into_view_if_needed()
         watched.shot("answer-of-quotations")
         links = page.locator(".turn a").evaluate_all("all => all.map(a => [a.href, a.target, a.rel])")
         assert any(href.startswith("https://pubmed.ncbi.nlm.nih.gov/") for href, _, _ in links)
@@ -148,7 +147,7 @@ def test_the_altered_sentence_of_the_worked_example_is_caught_and_only_that_one(
         contradicted = page.locator(".example .sentence.contradicted")
         assert contradicted.count() == 1
         assert altered["sentence"] in contradicted.inner_text()
-        page.wait_for_function("!document.querySelector('.example .checking')")
+        until(page, "!document.querySelector('.example .checking')")
         words = page.locator(".example button.verdict").all_inner_texts()
         assert [w.strip() for w in words].count("Contradicted") == 1
         watched.shot("start")
@@ -210,11 +209,11 @@ def test_everything_can_be_done_by_keyboard(browser: Browser, generating: LiveSe
         opener = page.evaluate("document.activeElement.getAttribute('aria-label')")
         assert opener.startswith("Contradicted: show the evidence")
         page.keyboard.press("Enter")
-        page.wait_for_function("document.activeElement.closest('#evidence-panel') !== null")
+        until(page, "document.activeElement.closest('#evidence-panel') !== null")
         assert "18.4% to 12.1%" in " ".join(marked(page))
         page.keyboard.press("Escape")
-        page.wait_for_function("document.querySelector('#evidence-panel') === null")
-        page.wait_for_function("label => document.activeElement.getAttribute('aria-label') === label", arg=opener)
+        until(page, "document.querySelector('#evidence-panel') === null")
+        until(page, "label => document.activeElement.getAttribute('aria-label') === label", opener)
 
 
 LOOKS = [("light", WIDE), ("dark", WIDE), ("light", PHONE), ("dark", PHONE)]
@@ -233,7 +232,7 @@ def test_axe_finds_no_violation_on_any_view(
     with watched_page(browser, demo.base_url, size=size, scheme=scheme) as watched:
         page = watched.page
         page.locator("[data-testid=caught]").wait_for()
-        page.wait_for_function("!document.querySelector('.example .checking')")
+        until(page, "!document.querySelector('.example .checking')")
         assert violations(page) == []
         watched.shot(f"start-{name}")
     with watched_page(browser, generating.base_url, size=size, scheme=scheme) as watched:
@@ -323,7 +322,7 @@ def test_a_cut_reply_is_incomplete_and_an_error_has_its_hint_and_request_id(
         assert re.search(r"Request [0-9a-f]{8,}", notice)
         page.locator(".turn").nth(1).get_by_role("button", name="Try again").click()
         wait_until_over(page, 2)
-        page.wait_for_function("document.querySelectorAll('.turn .notice').length === 1")
+        until(page, "document.querySelectorAll('.turn .notice').length === 1")
 
 
 def test_hostile_markup_in_sources_and_answers_stays_text(

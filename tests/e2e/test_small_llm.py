@@ -9,9 +9,9 @@ import pytest
 from support.records import a_record, evidence_of
 from support.small_llm import SmallLLM
 
+from medcite_core.answers import CITATION_MARK
 from medcite_core.errors import ModelRefused, ModelReplyCut
 from medcite_core.settings import LLMSettings
-from medcite_core.types import CITATION_MARK
 from medcite_middleware.answering.generated import GeneratedAnswer
 from medcite_middleware.answering.prompting import count_tokens, user_message
 from medcite_middleware.llm.chat_model import build_chat_model, check_reachable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,6 +101,17 @@ def watched_page(
     finally:
         context.close()
     assert watched.problems == []
+
+
+def until(page: Page, expression: str, arg: object = None, seconds: float = 60.0) -> None:
+    """Wait until a JavaScript expression, or a function of `arg`, is true.
+
+    Playwright's own `wait_for_function` evaluates text inside the page, which the content security policy forbids.
+    """
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression, arg):
+        assert time.monotonic() < end, f"not within {seconds} s: {expression}"
+        page.wait_for_timeout(50)
 
 
 def violations(page: Page) -> list[str]:

@@ -11,9 +11,9 @@ import pytest
 from support.llm_server import LLMServer, Reply
 from support.records import a_record, evidence_of
 
+from medcite_core.answers import Turn
 from medcite_core.errors import ModelRefused, ModelReplyCut, ModelUnavailable
 from medcite_core.settings import LLMSettings
-from medcite_core.types import Turn
 from medcite_middleware.answering.generated import GeneratedAnswer
 from medcite_middleware.answering.prompting import PROMPT_VERSION
 from medcite_middleware.llm.chat_model import build_chat_model

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.records import a_record, evidence_of
 
+from medcite_core.answers import Turn
 from medcite_core.errors import InvalidSettings
 from medcite_core.settings import LLMSettings
-from medcite_core.types import Notice, Turn
+from medcite_core.types import Notice
 from medcite_ingestion.pubmed_xml import parse_pubmed_xml
 from medcite_middleware.answering.prompting import (
     NO_ANSWER,

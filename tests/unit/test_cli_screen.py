@@ -14,17 +14,8 @@ from support.small_corpus import RECORDS
 from medcite.logs import set_up_logging
 from medcite.progress import print_load_report, rate
 from medcite.screen import plain, print_answer_end, print_hits, reference, search_line
-from medcite_core.types import (
-    Answer,
-    Claim,
-    Evidence,
-    ParseProblem,
-    QuoteProof,
-    Record,
-    SearchReport,
-    Span,
-    Verdict,
-)
+from medcite_core.answers import Answer, Claim, QuoteProof, SearchReport, Verdict
+from medcite_core.types import Evidence, ParseProblem, Record, Span
 from medcite_ingestion.load_report import LoadReport
 from medcite_middleware.shaping import answer_out, record_out, search_out
 

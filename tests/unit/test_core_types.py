@@ -8,21 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medcite_core.answers import Answer, Claim, QuoteProof, SearchReport, Verdict
 from medcite_core.codec import content_hash, record_from_json, record_to_json
-from medcite_core.types import (
-    Answer,
-    Author,
-    Claim,
-    Notice,
-    PartialDate,
-    Provenance,
-    QuoteProof,
-    Record,
-    SearchReport,
-    Span,
-    Verdict,
-    assemble_text,
-)
+from medcite_core.types import Author, Notice, PartialDate, Provenance, Record, Span, assemble_text
 
 texts = st.text(min_size=0, max_size=60)
 

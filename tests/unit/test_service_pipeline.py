@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.small_corpus import RECORDS, make_record
 
+from medcite_core.answers import Claim, QuoteProof, SearchReport, Turn, Verdict
 from medcite_core.errors import IndexMissing, ModelReplyCut, ModelUnavailable
 from medcite_core.filters import SearchFilter
 from medcite_core.settings import VerifySettings
-from medcite_core.types import Chunk, Claim, Evidence, Notice, Passage, QuoteProof, Record, SearchReport, Turn, Verdict
+from medcite_core.types import Chunk, Evidence, Notice, Passage, Record
 from medcite_middleware.events import Event, FinishedEvent
 from medcite_middleware.pipeline import ask as ask_module
 from medcite_middleware.pipeline.ask import AskPipeline, AskRequest, trimmed

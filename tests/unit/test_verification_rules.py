@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from medcite_core.answers import Claim, QuoteProof, Verdict
 from medcite_core.settings import VerifySettings
-from medcite_core.types import Claim, Evidence, Notice, QuoteProof, Record, Span, Verdict, assemble_text
+from medcite_core.types import Evidence, Notice, Record, Span, assemble_text
 from medcite_middleware.verification.claims import split_claims
 from medcite_middleware.verification.rules import RulesJudge
 

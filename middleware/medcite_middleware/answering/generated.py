@@ -6,9 +6,10 @@ import contextlib
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING
 
+from medcite_core.answers import Turn
 from medcite_core.errors import ModelReplyCut, ModelUnavailable
 from medcite_core.settings import LLMSettings
-from medcite_core.types import Evidence, Turn
+from medcite_core.types import Evidence
 from medcite_middleware.answering.identifiers import IdentifierFilter
 from medcite_middleware.answering.prompting import (
     PROMPT_VERSION,

@@ -9,9 +9,10 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from medcite_core.answers import Turn
 from medcite_core.errors import InvalidSettings
 from medcite_core.settings import LLMSettings
-from medcite_core.types import Evidence, Turn
+from medcite_core.types import Evidence
 
 if TYPE_CHECKING:
     from langchain_core.prompts import ChatPromptTemplate

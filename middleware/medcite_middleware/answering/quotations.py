@@ -10,8 +10,9 @@ from typing import Literal
 
 from rapidfuzz import fuzz
 
+from medcite_core.answers import Claim
 from medcite_core.sentences import sentence_spans
-from medcite_core.types import Claim, Evidence, Span
+from medcite_core.types import Evidence, Span
 from medcite_middleware.answering.question_words import QuestionWords, short_forms_in, stems_of
 from medcite_middleware.answering.sentence_kinds import heading_chars, statement_weight
 

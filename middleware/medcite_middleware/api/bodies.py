@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema, model_validator
 
+from medcite_core.answers import Turn
 from medcite_core.errors import InvalidInput, UnknownKey
 from medcite_core.filters import SearchFilter
-from medcite_core.types import Turn
 
 MAX_QUESTION_CHARS = 2_000
 MAX_HISTORY_TURNS = 20

@@ -8,10 +8,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from medcite_core.answers import Answer, Claim, SearchReport, Turn
 from medcite_core.errors import ModelReplyCut, ModelUnavailable
 from medcite_core.filters import SearchFilter
 from medcite_core.ports import Judge
-from medcite_core.types import Answer, Claim, Evidence, Passage, SearchReport, Turn
+from medcite_core.types import Evidence, Passage
 from medcite_middleware.answering.evidence import select_evidence
 from medcite_middleware.answering.quotations import quote_answer
 from medcite_middleware.events import Event, EvidenceEvent, FinishedEvent, StageEvent, TextEvent

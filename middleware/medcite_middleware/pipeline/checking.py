@@ -12,9 +12,10 @@ from typing import ParamSpec, TypeVar
 
 import structlog
 
+from medcite_core.answers import Claim, Verdict
 from medcite_core.errors import MedciteError
 from medcite_core.ports import Judge
-from medcite_core.types import Claim, Evidence, Verdict
+from medcite_core.types import Evidence
 from medcite_middleware.events import ClaimEvent, Event, StageEvent, VerdictEvent
 from medcite_middleware.shaping import claim_out, verdict_out
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from medcite_core.types import Evidence, Passage, SearchReport
+from medcite_core.answers import SearchReport
+from medcite_core.types import Evidence, Passage
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from medcite_core.answers import Answer, SearchReport
 from medcite_core.errors import NotFound
 from medcite_core.ports import Judge, RecordStore
-from medcite_core.types import Answer, Evidence, Record, SearchReport, Span
+from medcite_core.types import Evidence, Record, Span
 from medcite_middleware.events import Event, EvidenceEvent, FinishedEvent, TextEvent
 from medcite_middleware.pipeline.checking import Checked, check_claims, in_thread
 from medcite_middleware.pipeline.failures import as_events

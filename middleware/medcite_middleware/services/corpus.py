@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from medcite_core.answers import SearchReport
 from medcite_core.errors import MedciteError, NotFound
 from medcite_core.filters import SearchFilter
 from medcite_core.ports import CorpusIndex, Embedder
-from medcite_core.types import Passage, Record, SearchReport
+from medcite_core.types import Passage, Record
 from medcite_middleware.pipeline.checking import in_thread
 
 FRESH_S = 1.0

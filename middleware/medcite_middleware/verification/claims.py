@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from medcite_core.answers import CITATION_MARK, Claim
 from medcite_core.sentences import sentence_spans
-from medcite_core.types import CITATION_MARK, Claim, Span
+from medcite_core.types import Span
 
 _LEADING_MARKS = re.compile(rf"(?:\s*{CITATION_MARK.pattern})+\s*[.,;]?")
 _BULLET = re.compile(r"(?:[-*•–]\s+|\(?\d{1,2}[.)]\s+)")

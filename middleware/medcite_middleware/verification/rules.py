@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
+from medcite_core.answers import CitationState, Claim, QuoteProof, Verdict, VerdictLabel
 from medcite_core.sentences import sentence_spans
 from medcite_core.settings import VerifySettings
-from medcite_core.types import CitationState, Claim, Evidence, QuoteProof, Record, Span, Verdict, VerdictLabel
+from medcite_core.types import Evidence, Record, Span
 from medcite_middleware.verification.claims import without_marks
 from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, Comparison, compare
 from medcite_middleware.verification.quotes import find_quote, quoted_words
