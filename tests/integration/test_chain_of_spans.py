@@ -35,7 +35,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
 @pytest.fixture(scope="module")
 def services(index: CorpusIndex, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("chain"))
-    built = build_services(settings, index, build_embedder(settings.embedding), None, corpus_name="Demo")
+    embedder = build_embedder(settings.embedding)
+    embedder.embed_query("ready")
+    built = build_services(settings, index, embedder, None, corpus_name="Demo")
     yield built
     asyncio.run(built.close())
 
