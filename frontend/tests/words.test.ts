@@ -25,6 +25,9 @@ test('references are records: one entry a PMID with all its numbers, cited ones 
 test('a source line leaves out what is not known', () => {
 	expect(sourceLine(record())).toBe('Lancet. 2011 Mar; 377(9770):1011-8');
 	expect(sourceLine(record({ volume: '', issue: '', pages: '' }))).toBe('Lancet. 2011 Mar');
+	expect(sourceLine(record({ date: '2018-11-01', date_display: '2018 11 01', volume: '', pages: '', issue: '' }))).toBe(
+		'Lancet. 2018-11-01',
+	);
 	expect(authorsSentence(record({ authors_short: 'Doe A et al.' }))).toBe('Doe A et al.');
 	expect(authorsSentence(record())).toBe('Doe A, Roe B.');
 });

@@ -26,7 +26,9 @@ export function sourceLine(record: RecordOut): string {
 	const journal = record.journal_abbreviation || record.journal;
 	const issue = `${record.volume}${record.issue ? `(${record.issue})` : ''}`;
 	const place = [issue, record.pages].filter(Boolean).join(':');
-	return [journal, [record.date_display, place].filter(Boolean).join('; ')].filter(Boolean).join('. ');
+	// PubMed writes some dates as bare numbers ("2018 11 01").
+	const date = /^\d{4}( \d{1,2}){1,2}$/.test(record.date_display) ? record.date : record.date_display;
+	return [journal, [date, place].filter(Boolean).join('; ')].filter(Boolean).join('. ');
 }
 
 /** "Doe A." or "Doe A et al.", with one full stop. */

@@ -23,9 +23,11 @@ export class Selection {
 			proof.kind === 'quote' && proof.span && proof.pmid === pmid ? [{ span: proof.span, shows: proof.shows }] : [],
 		);
 	});
-	/** Every span of the record in view that the model was shown. */
+	/** Every span of the record in view that the answer was made from; none for a text that was given to be checked. */
 	readonly shownSpans = $derived(
-		(this.run?.evidence ?? []).filter((item) => item.pmid === this.evidence?.pmid).map((item) => item.span),
+		(this.run?.mode === 'given' ? [] : (this.run?.evidence ?? []))
+			.filter((item) => item.pmid === this.evidence?.pmid)
+			.map((item) => item.span),
 	);
 	/** Evidence numbers worth offering: those of the sentence's proofs and citations, or all of the answer. */
 	readonly numbers = $derived.by((): number[] => {
