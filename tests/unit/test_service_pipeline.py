@@ -16,6 +16,7 @@ from medcite_core.errors import IndexMissing, ModelReplyCut, ModelUnavailable
 from medcite_core.filters import SearchFilter
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Chunk, Evidence, Notice, Passage, Record
+from medcite_middleware.answering.prompting import NO_ANSWER
 from medcite_middleware.events import Event, FinishedEvent
 from medcite_middleware.pipeline import ask as ask_module
 from medcite_middleware.pipeline.ask import AskPipeline, AskRequest, trimmed
@@ -71,6 +72,7 @@ class Writer:
     error: Exception | None = None
     history: Sequence[Turn] = ()
     is_closed: bool = False
+    given: Sequence[Evidence] = ()
 
     def fit(self, question: str, evidence: Sequence[Evidence], history: Sequence[Turn]) -> tuple[Evidence, ...]:
         return tuple(evidence[:1])
@@ -79,6 +81,7 @@ class Writer:
         self, question: str, evidence: Sequence[Evidence], history: Sequence[Turn]
     ) -> AsyncGenerator[str, None]:
         self.history = history
+        self.given = evidence
         try:
             for piece in self.pieces:
                 await asyncio.sleep(0)
@@ -270,6 +273,23 @@ def test_when_only_retracted_records_bear_on_a_question_nothing_is_quoted_unless
     allowed = finished(events_of(pipeline(None, found, allow_retracted=True), request)).answer
     assert allowed.outcome == "answered"
     assert "Zetamab cured asthma." in allowed.text
+
+
+def test_a_retracted_record_is_shown_last_and_never_given_to_the_model_unless_asked() -> None:
+    withdrawn = make_record("9000077", "Aspirin.", "Aspirin helps.", notices=(Notice("retracted", "9000078"),))
+    both = (passage(withdrawn), passage(RECORDS[0]))
+    writer = Writer([TEXT])
+    answer = finished(events_of(pipeline(writer, Found(both, both, report())))).answer
+    assert [e.record.pmid for e in writer.given] == [RECORDS[0].pmid]
+    assert [(e.number, e.pmid) for e in answer.evidence] == [(1, RECORDS[0].pmid), (2, "9000077")]
+    events_of(pipeline(writer, Found(both, both, report()), allow_retracted=True))
+    assert [e.record.pmid for e in writer.given] == ["9000077"]
+
+
+def test_a_model_that_says_it_cannot_answer_gives_no_answer_and_no_claims() -> None:
+    answer = finished(events_of(pipeline(Writer([NO_ANSWER[:20], NO_ANSWER[20:]])))).answer
+    assert (answer.outcome, answer.text, answer.total) == ("nothing_relevant", NO_ANSWER, 0)
+    assert answer.groundedness is None
 
 
 def test_records_that_come_close_without_a_sentence_that_answers_are_counted() -> None:

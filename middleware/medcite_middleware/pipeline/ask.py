@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from medcite_core.answers import Answer, Claim, SearchReport, Turn
 from medcite_core.errors import ModelReplyCut, ModelUnavailable
 from medcite_core.filters import SearchFilter
 from medcite_core.ports import Judge
-from medcite_core.types import Evidence, Passage
+from medcite_core.types import Evidence, Passage, Record
 from medcite_middleware.answering.evidence import select_evidence
+from medcite_middleware.answering.prompting import says_no_answer
 from medcite_middleware.answering.quotations import quote_answer
 from medcite_middleware.events import Event, EvidenceEvent, FinishedEvent, StageEvent, TextEvent
 from medcite_middleware.pipeline.checking import Checked, check_claims, in_thread
@@ -76,6 +77,7 @@ class _State:
     started: float = field(default_factory=time.monotonic)
     timings: dict[str, float] = field(default_factory=dict)
     text: str = ""
+    found: int = 0  # pieces of evidence before the model's window cut them
     claims: tuple[Claim, ...] = ()
     refused: Refusal | None = None
     checked: Checked = field(default_factory=Checked)
@@ -129,7 +131,7 @@ class AskPipeline:
         evidence: tuple[Evidence, ...] = ()
         if state.refused is None:
             yield StageEvent(name="read", total=len(found.relevant))
-            evidence = await in_thread(self._select, request, found.relevant)
+            evidence = await in_thread(self._select, request, found.relevant, state)
         yield EvidenceEvent(evidence=[evidence_out(e) for e in evidence], search=search_out(found.report))
         if state.refused is None:
             yield StageEvent(name="write")
@@ -138,7 +140,7 @@ class AskPipeline:
                 async for event in writing:
                     yield event
             state.note("write", since)
-        if state.refused is not None:
+        if state.refused is not None and not state.text:
             state.text = state.refused.text
             yield TextEvent(delta=state.text)
         since = time.monotonic()
@@ -148,9 +150,21 @@ class AskPipeline:
         state.note("check", since)
         yield self._finish(request, state, found, evidence)
 
-    def _select(self, request: AskRequest, relevant: Sequence[Passage]) -> tuple[Evidence, ...]:
-        evidence = select_evidence(relevant)
-        return self._writer.fit(request.question, evidence, request.history) if self._writer else evidence
+    def _select(self, request: AskRequest, relevant: Sequence[Passage], state: _State) -> tuple[Evidence, ...]:
+        """Numbered evidence. What may support nothing comes last: it is shown, and the model never sees it."""
+        evidence = select_evidence(sorted(relevant, key=lambda p: not self._may_support(p.record)))
+        state.found = len(evidence)
+        if self._writer is None:
+            return evidence
+        fitting = self._writer.fit(request.question, self._for_model(evidence), request.history)
+        shown = (*fitting, *(e for e in evidence if not self._may_support(e.record)))
+        return tuple(replace(e, number=number) for number, e in enumerate(shown, start=1))
+
+    def _may_support(self, record: Record) -> bool:
+        return record.is_usable_as_support or self._allow_retracted
+
+    def _for_model(self, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+        return tuple(e for e in evidence if self._may_support(e.record))
 
     async def _write(self, request: AskRequest, evidence: tuple[Evidence, ...], state: _State) -> AsyncGenerator[Event]:
         if self._writer is None:
@@ -164,7 +178,7 @@ class AskPipeline:
             return
         since = time.monotonic()
         async with (
-            aclosing(self._writer.stream(request.question, evidence, request.history)) as pieces,
+            aclosing(self._writer.stream(request.question, self._for_model(evidence), request.history)) as pieces,
             aclosing(trimmed(pieces)) as text,
         ):
             async for piece in text:
@@ -179,6 +193,9 @@ class AskPipeline:
                     )
         if not state.text:
             raise ModelUnavailable("the chat model's reply is empty", "Ask again, or try another model.")
+        if says_no_answer(state.text):
+            state.refused = Refusal("nothing_relevant", state.text)
+            return
         state.claims = await in_thread(split_claims, state.text)
 
     def _finish(
@@ -194,7 +211,7 @@ class AskPipeline:
             verdicts=tuple(state.checked.verdicts),
             evidence=evidence,
             search=found.report,
-            evidence_found=len(found.relevant),
+            evidence_found=state.found,
             versions=tuple(self._versions.items()),
             timings_ms=tuple(state.timings.items()),
         )
