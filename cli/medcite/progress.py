@@ -66,7 +66,10 @@ def _lines(title: str) -> Iterator[Callable[[LoadProgress], None]]:
         now = time.monotonic()
         if now - last >= LINE_EVERY_S:
             last = now
-            out.print(f"{title}: {plain(describe(progress))}, {rate(progress.citations, now - started)}")
+            passages = (
+                f" ({progress.chunks_done:,} of {progress.chunks_total:,} passages)" if progress.chunks_total else ""
+            )
+            out.print(f"{title}: {plain(describe(progress))}{passages}, {rate(progress.citations, now - started)}")
 
     yield show
 
