@@ -203,7 +203,10 @@ def load_settings(
         k.upper(): v for k, v in environ.items() if k.upper().startswith(PREFIX) and not _INJECTED.match(k.upper())
     }
     from_file = _read_env_file(env_file)
-    from_yaml = dict(_flatten(_read_yaml(config_file)))
+    written = dict(_flatten(_read_yaml(config_file)))
+    # "server:" with all its keys commented out is a section that sets nothing.
+    sections = {name.partition(".")[0] for name in setting_names() if "." in name}
+    from_yaml = {k: v for k, v in written.items() if v is not None or k not in sections}
     from_arguments = {k: v for k, v in (arguments or {}).items() if v is not None}
     _check_names({k: f"environment variable {k}" for k in from_env})
     _check_names({k: f"{k} in {env_file}" for k in from_file})

@@ -68,6 +68,15 @@ def test_a_misspelt_key_in_yaml_or_env_file_is_an_error_that_names_file_and_near
         load_settings({}, environ={}, env_file=env_file)
 
 
+def test_a_section_with_nothing_in_it_sets_nothing_and_a_misspelt_one_is_still_an_error(tmp_path: Path) -> None:
+    config = tmp_path / "medcite.yaml"
+    config.write_text("server:\nllm:\n  # model: x\n", encoding="utf-8")
+    assert load_settings(config_file=config, environ={}, env_file=None).settings.server.port == 8000
+    config.write_text("servr:\n", encoding="utf-8")
+    with pytest.raises(InvalidSettings, match="servr"):
+        load_settings(config_file=config, environ={}, env_file=None)
+
+
 def test_what_container_orchestrators_inject_is_ignored() -> None:
     environ = {
         "MEDCITE_PORT": "tcp://10.0.0.7:8000",
