@@ -99,7 +99,8 @@ class Verdict:
 class SearchReport:
     """What was really searched: `mode`, the filter as applied, how many records passed it, in all and per field.
 
-    `note` is set when the search was narrower than asked (the model was still loading, say).
+    `note` is set when the search was narrower than asked (the model was still loading, say). `rewritten_from` holds the
+    reader's own words when `query` is not what they typed: a follow-up, understood from the turns before it.
     """
 
     mode: Literal["hybrid", "lexical"]
@@ -109,6 +110,7 @@ class SearchReport:
     corpus_records: int
     query: str
     note: str = ""
+    rewritten_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,7 @@ export const search: SearchReportOut = {
 	corpus_records: 1302,
 	query: 'q',
 	note: '',
+	rewritten_from: '',
 };
 
 export function answer(text: string, overrides: Partial<AnswerOut> = {}): AnswerOut {

@@ -122,7 +122,7 @@ class VerdictOut(BaseModel):
 
 
 class SearchReportOut(BaseModel):
-    """What was really searched."""
+    """What was really searched. `rewritten_from` is what the reader typed, when `query` is a follow-up made whole."""
 
     mode: Literal["hybrid", "lexical"]
     applied_filter: dict[str, Any]
@@ -131,6 +131,7 @@ class SearchReportOut(BaseModel):
     corpus_records: int
     query: str
     note: str
+    rewritten_from: str = ""
 
 
 class AnswerOut(BaseModel):

@@ -156,6 +156,7 @@ def search_out(report: SearchReport) -> SearchReportOut:
         corpus_records=report.corpus_records,
         query=report.query,
         note=report.note,
+        rewritten_from=report.rewritten_from,
     )
 
 

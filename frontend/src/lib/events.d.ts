@@ -108,7 +108,7 @@ export interface SpanOut {
 	start: number;
 }
 /**
- * What was really searched.
+ * What was really searched. `rewritten_from` is what the reader typed, when `query` is a follow-up made whole.
  */
 export interface SearchReportOut {
 	applied_filter: {
@@ -122,6 +122,7 @@ export interface SearchReportOut {
 		[k: string]: number;
 	};
 	query: string;
+	rewritten_from: string;
 }
 /**
  * The next piece of the answer's text.
