@@ -64,14 +64,21 @@ def hits(*scored: tuple[str, float]) -> list[Hit]:
 
 
 def test_first_in_both_lists_scores_one_and_last_in_one_scores_nothing() -> None:
-    fused = weighted_fusion(hits(("1", 8.0), ("2", 4.0)), [], hits(("1", 0.9), ("3", 0.1)), 0.5)
+    records = [RecordHit("1", 9.0, 1), RecordHit("2", 4.5, 2)]
+    fused = weighted_fusion(hits(("1", 8.0), ("2", 4.0)), records, hits(("1", 0.9), ("3", 0.1)), 0.5)
     assert [(item.chunk.pmid, item.score) for item in fused] == [("1", 1.0), ("2", 0.25), ("3", 0.0)]
 
 
 def test_a_record_that_matches_as_a_whole_lifts_each_of_its_chunks() -> None:
     records = [RecordHit("3", 12.0, 1)]
     fused = weighted_fusion(hits(("1", 8.0), ("2", 4.0)), records, hits(("2", 0.9), ("3", 0.9)), 0.5)
-    assert {item.chunk.pmid: item.score for item in fused} == {"1": 0.5, "2": 0.75, "3": 1.0}
+    assert {item.chunk.pmid: item.score for item in fused} == {"1": 0.25, "2": 0.625, "3": 0.75}
+
+
+def test_a_chunk_that_only_the_words_found_counts_with_its_own_cosine() -> None:
+    fused = weighted_fusion(hits(("1", 8.0)), [], hits(("2", 0.9), ("3", 0.7)), 0.0, {"1:0-1": 0.5})
+    assert [(item.chunk.pmid, item.cosine) for item in fused] == [("2", 0.9), ("3", 0.7), ("1", 0.5)]
+    assert [item.score for item in fused] == pytest.approx([1.0, 0.5, 0.0])
 
 
 def test_fr_079_a_cosine_beyond_one_is_shown_as_one_and_does_not_disturb_the_order() -> None:

@@ -14,7 +14,6 @@ class Fused:
 
     chunk: Chunk
     score: float
-    lexical: float
     cosine: float | None
     bm25: float | None
     lexical_rank: int | None
@@ -30,27 +29,25 @@ def weighted_fusion(
 ) -> list[Fused]:
     """Weighted sum of normalised scores, best first; ties by pmid and ordinal.
 
-    The lexical part of a chunk is the larger of its own and its record's BM25, each divided by the best of its list: a
-    record may hold the words of a question in several chunks. Cosines are stretched so that the last of the list is 0
-    and the first is 1; a chunk that the list lacks is at best as near as its last. `other_cosines` tells, by chunk id,
-    the similarity of such chunks.
+    The lexical part of a chunk is the mean of its own and its record's BM25, each divided by the best of its list: a
+    record may hold the words of a question in several chunks. `other_cosines` are, by chunk id, the similarities of
+    chunks that only the words found. Cosines are stretched so that the least of all is 0 and the greatest 1.
     """
-    further = other_cosines or {}
     chunk_bm25 = _by_best(lexical_chunks)
     record_bm25 = _records_by_best(lexical_records)
-    cosines = _stretched(vector_chunks)
+    cosines = {**(other_cosines or {}), **{hit.chunk.id: hit.score for hit in vector_chunks}}
+    nearness = _stretched(cosines)
     in_words = {hit.chunk.id: hit for hit in lexical_chunks}
     in_vectors = {hit.chunk.id: hit for hit in vector_chunks}
     fused = []
     for chunk_id, hit in {**in_vectors, **in_words}.items():
         by_words, by_vector = in_words.get(chunk_id), in_vectors.get(chunk_id)
-        lexical = max(chunk_bm25.get(chunk_id, 0.0), record_bm25.get(hit.chunk.pmid, 0.0))
+        lexical = (chunk_bm25.get(chunk_id, 0.0) + record_bm25.get(hit.chunk.pmid, 0.0)) / 2
         fused.append(
             Fused(
                 chunk=hit.chunk,
-                score=lexical_weight * lexical + (1 - lexical_weight) * cosines.get(chunk_id, 0.0),
-                lexical=lexical,
-                cosine=_clipped(by_vector.score if by_vector else further.get(chunk_id)),
+                score=lexical_weight * lexical + (1 - lexical_weight) * nearness.get(chunk_id, 0.0),
+                cosine=_clipped(cosines.get(chunk_id)),
                 bm25=by_words.score if by_words else None,
                 lexical_rank=by_words.rank if by_words else None,
                 vector_rank=by_vector.rank if by_vector else None,
@@ -75,10 +72,10 @@ def _records_by_best(hits: Sequence[RecordHit]) -> dict[str, float]:
     return {hit.pmid: hit.score / best for hit in hits} if best > 0 else {}
 
 
-def _stretched(hits: Sequence[Hit]) -> dict[str, float]:
-    if not hits:
+def _stretched(cosines: Mapping[str, float]) -> dict[str, float]:
+    if not cosines:
         return {}
-    low, high = min(hit.score for hit in hits), max(hit.score for hit in hits)
+    low, high = min(cosines.values()), max(cosines.values())
     if high <= low:
-        return {hit.chunk.id: 1.0 for hit in hits}
-    return {hit.chunk.id: (hit.score - low) / (high - low) for hit in hits}
+        return dict.fromkeys(cosines, 1.0)
+    return {chunk_id: (cosine - low) / (high - low) for chunk_id, cosine in cosines.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -20,8 +22,10 @@ from medcite_middleware.retrieval.query import clean_query
 from medcite_middleware.retrieval.relevance import LexicalCoverage
 
 MAX_K = 1000
-MAX_CHUNKS_OF_A_RECORD = 3
-"""Of one record among the relevant passages, so that one long abstract does not crowd out the others."""
+CHUNKS_OF_A_RECORD = 3
+"""Of one record among the relevant passages while others wait, so that one long abstract does not crowd them out."""
+# Parts of structured abstracts that are found for their record's title and say nothing of its matter.
+_SAYS_NOTHING = re.compile(r"registration|registry|funding|conflict|disclosure|copyright", re.IGNORECASE)
 _READ_AT_ONCE = 16
 
 
@@ -29,9 +33,8 @@ _READ_AT_ONCE = 16
 class SearchResult:
     """The k best passages, and those of them fit for an answer.
 
-    `relevant` truly bear on the question, at most three of a record, words of its abstract before its title.
-    `matched_records` is the number of records that
-    hold any word of the query and pass the filter: the total to page through.
+    `relevant` truly bear on the question, at most three of a record while other records wait. `matched_records` is the
+    number of records that hold any word of the query and pass the filter: the total to page through.
     """
 
     passages: tuple[Passage, ...]
@@ -150,33 +153,31 @@ class Retriever:
                     )
 
     def _relevant(self, fused: Sequence[Fused], report: SearchReport, limit: int) -> tuple[Passage, ...]:
+        telling = [item for item in fused if not _SAYS_NOTHING.search(item.chunk.section)]
         if report.mode == "hybrid":
             least = self._settings.min_cosine
-            near = [item for item in fused if item.cosine is not None and item.cosine >= least]
-            return _spread(self._passages(_body_for_title(near)), limit)
+            near = [item for item in telling if item.cosine is not None and item.cosine >= least]
+            return _spread(self._passages(near), limit)
         coverage = LexicalCoverage(self._index, report.query, report.corpus_records)
-        return _spread((p for p in self._passages(_body_for_title(fused)) if coverage.is_relevant(p)), limit)
-
-
-def _body_for_title(fused: Sequence[Fused]) -> list[Fused]:
-    """In the place of a title, the best chunk of its record's abstract: a title is often nearest, and says least."""
-    bodies: dict[str, Fused] = {}
-    for item in fused:
-        if item.chunk.section != "title":
-            bodies.setdefault(item.chunk.pmid, item)
-    chosen = (bodies.get(item.chunk.pmid, item) if item.chunk.section == "title" else item for item in fused)
-    return list({item.chunk.id: item for item in chosen}.values())
+        return _spread((p for p in self._passages(telling) if coverage.is_relevant(p)), limit)
 
 
 def _spread(passages: Iterator[Passage], limit: int) -> tuple[Passage, ...]:
-    """The first of them, without more than a few of one record."""
-    chosen: list[Passage] = []
-    of_record: dict[str, int] = {}
+    """The first of them, without more than a few of one record while other records are there to take the places."""
+    ordered: list[tuple[bool, Passage]] = []
+    of_record: Counter[str] = Counter()
+    within = 0
     for passage in passages:
-        pmid = passage.record.pmid
-        if of_record.get(pmid, 0) < MAX_CHUNKS_OF_A_RECORD:
-            chosen.append(passage)
-            of_record[pmid] = of_record.get(pmid, 0) + 1
-        if len(chosen) == limit:
+        of_record[passage.record.pmid] += 1
+        is_within = of_record[passage.record.pmid] <= CHUNKS_OF_A_RECORD
+        ordered.append((is_within, passage))
+        within += is_within
+        if within == limit:
             break
+    spare = limit - within
+    chosen: list[Passage] = []
+    for is_within, passage in ordered:
+        if is_within or spare > 0:
+            spare -= not is_within
+            chosen.append(passage)
     return tuple(chosen)
