@@ -11,7 +11,17 @@ import numpy.typing as npt
 
 from medcite_core.answers import Claim, Verdict
 from medcite_core.filters import SearchFilter
-from medcite_core.types import Chunk, Evidence, Hit, Record, RecordHit, Tombstone
+from medcite_core.types import (
+    Chunk,
+    Evidence,
+    Hit,
+    Record,
+    RecordHit,
+    RecordOrder,
+    SuggestField,
+    Tombstone,
+    ValueCount,
+)
 
 Vectors = npt.NDArray[np.float32]
 """Shape (n, dimension), float32, each row of length 1."""
@@ -171,6 +181,30 @@ class RecordStore(Protocol):
         self, query: str, search_filter: SearchFilter, offset: int, limit: int
     ) -> tuple[list[RecordHit], int]:
         """A page of all records that match any word of the query, by BM25 over their whole text, and their number."""
+        ...
+
+    def listed_records(
+        self,
+        query: str,
+        search_filter: SearchFilter,
+        order: RecordOrder,
+        offset: int,
+        limit: int,
+        *,
+        descending: bool,
+    ) -> tuple[list[RecordHit], int]:
+        """A page of all records that match any word of the query and pass, in `order`, and their number.
+
+        A blank query matches every record, with score 0. The order is total and repeatable: ties go by score, then by
+        pmid; records without a date or journal come last either way. All pages together are all records, each once.
+        """
+        ...
+
+    def suggest(self, field: SuggestField, prefix: str, limit: int) -> list[ValueCount]:
+        """Values of a filter field in which a word begins with `prefix` (accents and case do not count).
+
+        Those that begin with it themselves come first, then the more frequent. Counts may lag behind a running load.
+        """
         ...
 
     def years(self) -> dict[int, int]:

@@ -301,6 +301,18 @@ class RecordHit:
     rank: int
 
 
+RecordOrder = Literal["relevance", "date", "journal"]
+SuggestField = Literal["keywords", "journal", "author", "publication_types", "languages"]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCount:
+    """A value of a filter field as the corpus writes it, and how many records hold it."""
+
+    value: str
+    records: int
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A chunk found for a question, with its fused score (0..1) and where each list had it."""
