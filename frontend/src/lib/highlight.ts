@@ -4,8 +4,8 @@ import type { RecordOut, SpanOut } from './events';
 
 export interface Run {
 	text: string;
-	/** Set where a verdict quotes these words. */
-	shows: '' | 'supports' | 'contradicts';
+	/** Set where a verdict quotes these words, or a search was for them. */
+	shows: '' | 'supports' | 'contradicts' | 'matches';
 	/** Whether the model was shown these words. */
 	isShown: boolean;
 }
@@ -22,6 +22,7 @@ export interface HighlightedSection {
 	stretches: Stretch[];
 }
 
+/** Words to be marked; `shows` is a proof's word for what they do to a claim, or `matches` for words searched for. */
 export interface Quote {
 	span: SpanOut;
 	shows: string;
@@ -46,7 +47,7 @@ export function highlightedSections(record: RecordOut, quotes: readonly Quote[],
 			const isShown = shown.some((span) => covers(span, piece));
 			const run: Run = {
 				text: points.slice(piece),
-				shows: quote ? (quote.shows === 'contradicts' ? 'contradicts' : 'supports') : '',
+				shows: quote ? markOf(quote.shows) : '',
 				isShown,
 			};
 			const last = stretches.at(-1);
@@ -55,6 +56,10 @@ export function highlightedSections(record: RecordOut, quotes: readonly Quote[],
 		}
 		return { kind: section.kind, label: section.label, stretches };
 	});
+}
+
+function markOf(shows: string): Run['shows'] {
+	return shows === 'contradicts' || shows === 'matches' ? shows : 'supports';
 }
 
 function covers(outer: SpanOut, inner: SpanOut): boolean {
