@@ -211,7 +211,7 @@ def test_one_long_record_does_not_crowd_out_others_and_fills_what_they_leave(mak
     assert "101" in pmids(few)
     many = retriever.search(ASPIRIN, EVERYTHING, k=8).relevant
     assert len(many) == 8
-    assert [passage.score for passage in many] == sorted((passage.score for passage in many), reverse=True)
+    assert [passage.record.pmid for passage in many].count("201") > CHUNKS_OF_A_RECORD
 
 
 def test_a_trial_registration_is_found_but_is_no_evidence(make: Make) -> None:
@@ -221,7 +221,15 @@ def test_a_trial_registration_is_found_but_is_no_evidence(make: Make) -> None:
     retriever, _ = make([record])
     result = retriever.search(ASPIRIN, EVERYTHING)
     assert {passage.chunk.section for passage in result.passages} == {"title", "Trial Registration", "RESULTS"}
-    assert {passage.chunk.section for passage in result.relevant} == {"title", "RESULTS"}
+    assert {passage.chunk.section for passage in result.relevant} == {"RESULTS"}
+
+
+def test_where_a_title_is_nearest_the_best_words_of_its_abstract_stand_for_it(make: Make) -> None:
+    body = "In 40 patients given aspirin daily, recurrent stroke fell by a third."
+    retriever, _ = make([make_record("201", "Does aspirin lower recurrent stroke?", body), make_record("202", ASPIRIN)])
+    result = retriever.search(ASPIRIN, EVERYTHING)
+    assert result.passages[0].chunk.section == "title"
+    assert {passage.chunk.text for passage in result.relevant} == {body, ASPIRIN}
 
 
 def test_min_cosine_alone_decides_what_is_relevant_in_a_hybrid_search(make: Make) -> None:

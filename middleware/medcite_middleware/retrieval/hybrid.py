@@ -33,8 +33,9 @@ _READ_AT_ONCE = 16
 class SearchResult:
     """The k best passages, and those of them fit for an answer.
 
-    `relevant` truly bear on the question, at most three of a record while other records wait. `matched_records` is the
-    number of records that hold any word of the query and pass the filter: the total to page through.
+    `relevant` truly bear on the question, at most three of a record while other records wait; words of an abstract
+    stand in the place of its title. `matched_records` is the number of records that hold any word of the query and pass
+    the filter: the total to page through.
     """
 
     passages: tuple[Passage, ...]
@@ -157,9 +158,19 @@ class Retriever:
         if report.mode == "hybrid":
             least = self._settings.min_cosine
             near = [item for item in telling if item.cosine is not None and item.cosine >= least]
-            return _spread(self._passages(near), limit)
+            return _spread(self._passages(_body_for_title(near)), limit)
         coverage = LexicalCoverage(self._index, report.query, report.corpus_records)
-        return _spread((p for p in self._passages(telling) if coverage.is_relevant(p)), limit)
+        return _spread((p for p in self._passages(_body_for_title(telling)) if coverage.is_relevant(p)), limit)
+
+
+def _body_for_title(fused: Sequence[Fused]) -> list[Fused]:
+    """In the place of a title, the best chunk of its record's abstract: a title is often nearest, and says least."""
+    bodies: dict[str, Fused] = {}
+    for item in fused:
+        if item.chunk.section != "title":
+            bodies.setdefault(item.chunk.pmid, item)
+    chosen = (bodies.get(item.chunk.pmid, item) if item.chunk.section == "title" else item for item in fused)
+    return list({item.chunk.id: item for item in chosen}.values())
 
 
 def _spread(passages: Iterator[Passage], limit: int) -> tuple[Passage, ...]:
