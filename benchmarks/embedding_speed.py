@@ -1,7 +1,7 @@
 """Chunks embedded per second by our default embedder, against sentence-transformers on the same text and weights.
 
-Both run in turn, A B A B, with the same number of threads, on real chunks of the demo corpus. The peer is called as many
-projects call it: fp32, its default batch of 32. The cosine between the two must stay at 0.9999 or above.
+Both run in turn, A B A B, with the same number of threads, on real chunks of the demo corpus. The peer is called as
+many projects call it: fp32, its default batch of 32. The cosine between the two must stay at 0.9999 or above.
 
     .venv/bin/python benchmarks/embedding_speed.py [--chunks 384] [--rounds 3]
 
