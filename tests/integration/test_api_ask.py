@@ -47,7 +47,8 @@ def test_a_generated_answer_is_streamed_checked_and_equal_to_its_events(generati
     assert answer["text"] == "".join(ANSWER)
     assert [v["label"] for v in answer["verdicts"]] == ["supported", "unchecked"]
     assert (answer["groundedness"], answer["checked"], answer["total"]) == (0.5, 1, 2)
-    assert set(answer["versions"]) == {"medcite", "embedding_model", "chat_model", "prompt", "judge"}
+    versions = {"medcite", "embedding_model", "chat_model", "prompt", "rewrite_prompt", "judge"}
+    assert set(answer["versions"]) == versions
     assert answer["versions"]["chat_model"] == "stub-model"
     assert all(answer["timings_ms"][name] >= 0 for name in ("search", "first_text", "write", "check", "total"))
     assert types(messages).count("text") >= 2

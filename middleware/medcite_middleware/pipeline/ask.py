@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from medcite_core.answers import Answer, Claim, SearchReport, Turn
+from medcite_core.answers import Answer, Claim, Turn
 from medcite_core.errors import ModelReplyCut, ModelUnavailable
 from medcite_core.filters import SearchFilter
 from medcite_core.ports import Judge
@@ -20,6 +20,7 @@ from medcite_middleware.events import Event, EvidenceEvent, FinishedEvent, Stage
 from medcite_middleware.pipeline.checking import Checked, check_claims, in_thread
 from medcite_middleware.pipeline.failures import as_events
 from medcite_middleware.pipeline.refusals import Refusal, nothing_to_quote, refusal
+from medcite_middleware.pipeline.understanding import Found, Rewriter, Searcher, search, understand
 from medcite_middleware.shaping import answer_out, evidence_out, search_out
 from medcite_middleware.verification.claims import split_claims
 
@@ -36,25 +37,6 @@ class AskRequest:
     history: tuple[Turn, ...] = ()
     k: int | None = None
     request_id: str = ""
-
-
-class Found(Protocol):
-    """What a search returns: the best passages, those of them that are relevant, and what was searched."""
-
-    @property
-    def passages(self) -> tuple[Passage, ...]: ...
-    @property
-    def relevant(self) -> tuple[Passage, ...]: ...
-    @property
-    def report(self) -> SearchReport: ...
-
-
-class Searcher(Protocol):
-    """Finds passages for a question."""
-
-    def search(self, query: str, search_filter: SearchFilter, k: int | None = None) -> Found:
-        """The `k` best passages that pass the filter."""
-        ...
 
 
 class Writer(Protocol):
@@ -76,6 +58,7 @@ class _State:
     mode: Literal["generated", "quotations"]
     started: float = field(default_factory=time.monotonic)
     timings: dict[str, float] = field(default_factory=dict)
+    meant: str = ""  # the question, made to stand alone
     text: str = ""
     found: int = 0  # pieces of evidence before the model's window cut them
     claims: tuple[Claim, ...] = ()
@@ -88,11 +71,11 @@ class _State:
 
 
 class AskPipeline:
-    """Search, refuse or select evidence, write, split into claims, judge each, finish.
+    """Understand, search, refuse or select evidence, write, split into claims, judge each, finish.
 
-    Without a `writer` the answer is made of quotations. `min_cosine` is the threshold that the searcher applies, for
-    the words of a refusal; `allow_retracted` lets retracted records be quoted. It holds no state of a question: any
-    number of runs can go on at the same time.
+    Without a `writer` the answer is made of quotations; without a `rewriter` follow-ups are understood by rules.
+    `min_cosine` is the threshold that the searcher applies, for the words of a refusal; `allow_retracted` lets
+    retracted records be quoted. It holds no state of a question: any number of runs can go on at the same time.
     """
 
     def __init__(
@@ -104,8 +87,10 @@ class AskPipeline:
         min_cosine: float,
         allow_retracted: bool,
         versions: Mapping[str, str],
+        rewriter: Rewriter | None = None,
     ) -> None:
         self._searcher = searcher
+        self._rewriter = rewriter
         self._writer = writer
         self._judge = judge
         self._min_cosine = min_cosine
@@ -125,7 +110,12 @@ class AskPipeline:
         state = _State("generated" if self._writer else "quotations")
         yield StageEvent(name="search")
         since = time.monotonic()
-        found = await in_thread(self._searcher.search, request.question, request.search_filter, request.k)
+        understood = await understand(request.question, request.history, self._rewriter)
+        state.meant = understood.question
+        if request.history:
+            state.note("understand", since)
+            since = time.monotonic()
+        found = await search(self._searcher, understood, request.search_filter, request.k)
         state.note("search", since)
         state.refused = refusal(found.report, found.passages, found.relevant, self._min_cosine)
         evidence: tuple[Evidence, ...] = ()
@@ -156,7 +146,7 @@ class AskPipeline:
         state.found = len(evidence)
         if self._writer is None:
             return evidence
-        fitting = self._writer.fit(request.question, self._for_model(evidence), request.history)
+        fitting = self._writer.fit(state.meant, self._for_model(evidence), request.history)
         shown = (*fitting, *(e for e in evidence if not self._may_support(e.record)))
         return tuple(replace(e, number=number) for number, e in enumerate(shown, start=1))
 
@@ -169,7 +159,7 @@ class AskPipeline:
     async def _write(self, request: AskRequest, evidence: tuple[Evidence, ...], state: _State) -> AsyncGenerator[Event]:
         if self._writer is None:
             allow = self._allow_retracted
-            draft = await in_thread(quote_answer, request.question, evidence, allow_retracted=allow)
+            draft = await in_thread(quote_answer, state.meant, evidence, allow_retracted=allow)
             state.text, state.claims = draft.text, draft.claims
             if draft.claims:
                 yield TextEvent(delta=draft.text)
@@ -178,7 +168,7 @@ class AskPipeline:
             return
         since = time.monotonic()
         async with (
-            aclosing(self._writer.stream(request.question, self._for_model(evidence), request.history)) as pieces,
+            aclosing(self._writer.stream(state.meant, self._for_model(evidence), request.history)) as pieces,
             aclosing(trimmed(pieces)) as text,
         ):
             async for piece in text:

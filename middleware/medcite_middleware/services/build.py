@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from medcite_core.ports import CorpusIndex, Embedder
 from medcite_core.settings import Settings
 from medcite_middleware.answering.generated import GeneratedAnswer
+from medcite_middleware.answering.rewriting import REWRITE_PROMPT_VERSION, QuestionRewriter
 from medcite_middleware.pipeline.ask import AskPipeline
 from medcite_middleware.pipeline.verify import VerifyPipeline
 from medcite_middleware.retrieval.hybrid import Retriever
@@ -61,6 +62,7 @@ def build_services(
         "embedding_model": "@".join(filter(None, (embedder.identity.model, embedder.identity.revision))),
         "chat_model": settings.llm.model if writer else "none",
         "prompt": writer.prompt_version if writer else "none",
+        "rewrite_prompt": REWRITE_PROMPT_VERSION if writer else "none",
         "judge": RULES_VERSION,
     }
     runs = RunRegistry(settings.server.max_runs, settings.server.run_grace_s)
@@ -71,6 +73,7 @@ def build_services(
         min_cosine=settings.retrieval.min_cosine,
         allow_retracted=settings.verify.allow_retracted_support,
         versions=versions,
+        rewriter=QuestionRewriter(chat_model, settings.llm) if chat_model is not None else None,
     )
     return Services(
         ask=AskService(pipeline, runs),
