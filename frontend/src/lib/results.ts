@@ -57,7 +57,11 @@ export interface ResultPage {
 }
 
 /** One page of all records that match. */
-export async function fetchResults(request: ListRequest, filters: SearchFilter, signal?: AbortSignal): Promise<ResultPage> {
+export async function fetchResults(
+	request: ListRequest,
+	filters: SearchFilter,
+	signal?: AbortSignal,
+): Promise<ResultPage> {
 	const { sort, descending } = orders[request.order];
 	const offset = (request.page - 1) * pageSize;
 	const body = { query: request.query, filters, sort, descending, offset, limit: pageSize };
@@ -134,13 +138,16 @@ export function wordsOf({ record, matches, snippet }: Hit): HitWords {
 /** What kind of publication a record is, as far as that says more than "an article". */
 export function kindsOf(record: RecordOut): string[] {
 	return record.publication_types.filter(
-		(kind) => !/^(Journal Article|English Abstract|Research Support\b.*|Retracted Publication|Corrected and Republished Article)$/.test(kind),
+		(kind) =>
+			!/^(Journal Article|English Abstract|Research Support\b.*|Retracted Publication|Corrected and Republished Article)$/.test(
+				kind,
+			),
 	);
 }
 
 export const formats = {
 	ris: { label: 'RIS', ending: 'ris' },
-	nbib: { label: 'NBIB (MEDLINE)', ending: 'nbib' },
+	nbib: { label: 'NBIB', ending: 'nbib' },
 	bibtex: { label: 'BibTeX', ending: 'bib' },
 	'csl-json': { label: 'CSL-JSON', ending: 'json' },
 	csv: { label: 'CSV', ending: 'csv' },
@@ -177,9 +184,15 @@ export async function fetchExport(format: Format, source: ExportSource): Promise
 }
 
 /** How an export ended, in words; `wanted` is the count that the reader saw. */
-export function exportLine({ asked, exported, missing, name }: Exported, wanted: number): { text: string; isWhole: boolean } {
+export function exportLine(
+	{ asked, exported, missing, name }: Exported,
+	wanted: number,
+): { text: string; isWhole: boolean } {
 	if (asked === null || exported === null) {
-		return { text: `${name} was made, but the service did not say how many records it holds. Count them.`, isWhole: false };
+		return {
+			text: `${name} was made, but the service did not say how many records it holds. Count them.`,
+			isWhole: false,
+		};
 	}
 	const parts = [`${exported.toLocaleString('en')} of ${asked.toLocaleString('en')} exported to ${name}.`];
 	if (missing.length) parts.push(`Not in the corpus: ${missing.map((pmid) => `PMID ${pmid}`).join(', ')}.`);
