@@ -177,11 +177,11 @@ test('a sentence shows the record that decides it, with its quote; a number show
 
 test('a filter that is off is not sent, whatever its fields hold, and cannot be wrong', () => {
 	const filters = new FilterState();
-	filters.yearFrom = '20';
+	filters.form.yearFrom = '20';
 	expect([filters.isValid, filters.filter]).toEqual([true, {}]);
 	filters.toggle();
 	expect(filters.isValid).toBe(false);
-	filters.yearFrom = '2010';
+	filters.form.yearFrom = '2010';
 	expect([filters.isValid, filters.filter]).toEqual([true, { year_from: 2010 }]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addKeywords, type FilterForm, filterProblems, toSearchFilter } from '../src/lib/filters';
+import { addTyped, addValue, emptyForm, type FilterForm, filterProblems, toSearchFilter } from '../src/lib/filters';
 import { authorsSentence, referencesOf, sourceLine } from '../src/lib/references';
 import {
 	asSentence,
@@ -7,6 +7,7 @@ import {
 	filterWords,
 	finishedAnnouncement,
 	groundednessLine,
+	passedByWords,
 	searchLine,
 	stageText,
 } from '../src/lib/verdicts';
@@ -66,7 +67,7 @@ test('the search line names mode, filter and how much passed', () => {
 			},
 		}),
 	).toBe(
-		'By words alone · years 2010 to 2020, title “statin”, keywords “Asthma” or “COPD”, has pmcid · 12 of 1,302 records passed',
+		'By words alone · years 2010 to 2020, title “statin”, keywords “Asthma” or “COPD”, free full text · 12 of 1,302 records passed',
 	);
 	expect(filterWords({ year_from: 2010 })).toBe('from 2010');
 	expect(filterWords({ year_to: 2010 })).toBe('until 2010');
@@ -77,13 +78,7 @@ test('a stage that the page does not know yet is shown by its name', () => {
 	expect(stageText('write')).toBe('Writing the answer');
 });
 
-const form = (overrides: Partial<FilterForm>): FilterForm => ({
-	yearFrom: '',
-	yearTo: '',
-	title: '',
-	keywords: [],
-	...overrides,
-});
+const form = (overrides: Partial<FilterForm>): FilterForm => ({ ...emptyForm(), ...overrides });
 
 test('only what filters is sent', () => {
 	expect(toSearchFilter(form({}))).toEqual({});
@@ -109,8 +104,23 @@ test('a sound form has no problem', () => {
 	expect(filterProblems(form({ yearFrom: '2010', yearTo: '2010', title: 'x', keywords: ['a'] }))).toEqual({});
 });
 
-test('keywords are parted by commas, once each', () => {
-	expect(addKeywords(['Asthma'], ' asthma, COPD ;  Heart   Failure,, ')).toEqual(['Asthma', 'COPD', 'Heart Failure']);
+test('keywords are parted by commas, once each; names and journals keep theirs', () => {
+	expect(addTyped(['Asthma'], ' asthma, COPD ;  Heart   Failure,, ', 'keywords')).toEqual(['Asthma', 'COPD', 'Heart Failure']);
+	expect(addTyped([], 'Lancet (London, England); BMJ', 'journal')).toEqual(['Lancet (London, England)', 'BMJ']);
+	expect(addValue(['Asthma'], ' ASTHMA ')).toEqual(['Asthma']);
+});
+
+test('a heading of the corpus that has a comma stays whole', () => {
+	const known = ['Diabetes Mellitus, Type 1', 'Diabetes Mellitus, Type 2'];
+	expect(addTyped([], 'diabetes mellitus, type 2', 'keywords', known)).toEqual(['Diabetes Mellitus, Type 2']);
+	expect(addTyped([], 'stroke, asthma', 'keywords', known)).toEqual(['stroke', 'asthma']);
+});
+
+test('how many records pass each part of a filter is said when there are several parts', () => {
+	expect(passedByWords({ ...search, passed_by: { years: 12 } })).toBe('');
+	expect(passedByWords({ ...search, passed_by: { years: 1200, publication_types: 3, has_pmcid: 4 } })).toBe(
+		'Each by itself: years 1,200, publication type 3, free full text 4',
+	);
 });
 
 test("the service's messages are shown as sentences", () => {

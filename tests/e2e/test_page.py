@@ -272,7 +272,7 @@ def test_a_stream_that_drops_is_taken_up_where_it_broke(
         page = watched.page
         ask(page, QUESTION)
         wait_until_over(page)
-        assert page.locator(".turn .notice").count() == 0
+        assert page.locator(".turn .notice").all_inner_texts() == []
         text = page.locator(".turn .answer").inner_text()
         assert text.count("2,431 patients") == 2
         assert page.locator(".turn button.verdict").count() == 4

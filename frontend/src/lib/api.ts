@@ -1,5 +1,7 @@
 // The service's JSON endpoints, and its one shape of errors.
 import type { ErrorOut } from './events';
+import type { ListField } from './filters';
+import type { YearCount } from './histogram';
 
 /** An error in the service's words, or in ours when it could not be reached. */
 export class ApiError extends Error {
@@ -80,6 +82,13 @@ export interface Corpus {
 	chat_model: string;
 	example_questions: ExampleQuestion[];
 	worked_example: WorkedExample | null;
+	years: YearCount[];
+}
+
+/** A value of the corpus, and how many records have it. */
+export interface Suggestion {
+	value: string;
+	records: number;
 }
 
 export interface ServerStatus {
@@ -89,6 +98,11 @@ export interface ServerStatus {
 
 export const getCorpus = (signal?: AbortSignal) => getJson<Corpus>('/api/corpus', signal);
 export const getServerStatus = (signal?: AbortSignal) => getJson<ServerStatus>('/server_status', signal);
+
+export async function getSuggestions(field: ListField, prefix: string, signal?: AbortSignal): Promise<Suggestion[]> {
+	const query = new URLSearchParams({ field, prefix: prefix.slice(0, 100), limit: '8' });
+	return (await getJson<{ values: Suggestion[] }>(`/api/suggestions?${query}`, signal)).values;
+}
 
 /** Cancel a run; that it is gone already is as good. */
 export async function cancelRun(runId: string): Promise<void> {

@@ -9,6 +9,8 @@ export interface StreamOptions {
 	signal: AbortSignal;
 	/** Called with true when the connection is lost and sought again, with false when it is back. */
 	onReconnecting?: (isReconnecting: boolean) => void;
+	/** Called with the number by which the service's log knows the request. */
+	onRequestId?: (requestId: string) => void;
 	/** Longest silence, in ms. The service sends a heartbeat at least every 60 s. */
 	maxSilenceMs?: number;
 	/** Waits before each attempt to resume, in ms; together within the 15 s that a run goes on unwatched. */
@@ -25,16 +27,30 @@ export class ConnectionLost extends Error {
  * Throws `ApiError` when the service refuses, `ConnectionLost` when the stream ends early and cannot be resumed.
  */
 export async function* runEvents(path: string, body: unknown, options: StreamOptions): AsyncGenerator<RunMessage> {
-	const waits = options.resumeWaitsMs ?? [200, 600, 1200, 2400, 4000, 5000];
-	let runId = '';
-	let lastId = '';
-	let attempt = 0;
-	let response = await fetch(path, {
+	const response = await fetch(path, {
 		method: 'POST',
 		headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
 		body: JSON.stringify(body),
 		signal: options.signal,
 	});
+	options.onRequestId?.(response.headers.get('x-request-id') ?? '');
+	yield* allEvents(response, '', options);
+}
+
+/** Yield the events of a run that was begun before, from its first one, up to its final one.
+ *
+ * Throws `ConnectionLost` when the run is not there any more.
+ */
+export async function* laterEvents(runId: string, options: StreamOptions): AsyncGenerator<RunMessage> {
+	yield* allEvents(null, runId, options);
+}
+
+async function* allEvents(first: Response | null, known: string, options: StreamOptions): AsyncGenerator<RunMessage> {
+	const waits = options.resumeWaitsMs ?? [200, 600, 1200, 2400, 4000, 5000];
+	let runId = known;
+	let lastId = '';
+	let attempt = 0;
+	let response = first ?? (await resumed());
 	for (;;) {
 		if (!response.ok) throw await errorOf(response);
 		if (!response.headers.get('content-type')?.startsWith('text/event-stream')) throw await errorOf(response);

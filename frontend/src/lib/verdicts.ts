@@ -88,20 +88,39 @@ export function searchLine(search: SearchReportOut): string {
 	return `${how} · ${filter ? `${filter} · ${passed} passed` : `no filter · ${passed}`}`;
 }
 
+const fieldWords: Record<string, string> = {
+	has_pmcid: 'free full text',
+	exclude_retracted: 'retracted records left out',
+	publication_types: 'publication type',
+	languages: 'language',
+};
+
+function fieldWord(name: string): string {
+	return fieldWords[name] ?? name.replaceAll('_', ' ');
+}
+
+function yearWords(from: unknown, to: unknown): string {
+	if (from != null && to != null) return from === to ? `year ${from}` : `years ${from} to ${to}`;
+	if (from != null) return `from ${from}`;
+	return to != null ? `until ${to}` : '';
+}
+
 /** A filter as words: `years 2010 to 2020, title “statin”`. Empty when nothing is filtered. */
 export function filterWords(filter: { [key: string]: unknown }): string {
 	const { year_from: from, year_to: to, ...rest } = filter;
-	const words: string[] = [];
-	if (from != null && to != null) words.push(from === to ? `year ${from}` : `years ${from} to ${to}`);
-	else if (from != null) words.push(`from ${from}`);
-	else if (to != null) words.push(`until ${to}`);
-	for (const [key, value] of Object.entries(rest)) {
-		if (value === true) words.push(key.replaceAll('_', ' '));
-		else if (Array.isArray(value) && value.length) {
-			words.push(`${key.replaceAll('_', ' ')} ${value.map((item) => `“${item}”`).join(' or ')}`);
-		} else if (typeof value === 'string' && value) words.push(`${key} “${value}”`);
-	}
-	return words.join(', ');
+	const words = Object.entries(rest).map(([name, value]) => {
+		if (value === true) return fieldWord(name);
+		if (Array.isArray(value)) return value.length ? `${fieldWord(name)} ${value.map((item) => `“${item}”`).join(' or ')}` : '';
+		return typeof value === 'string' && value ? `${fieldWord(name)} “${value}”` : '';
+	});
+	return [yearWords(from, to), ...words].filter(Boolean).join(', ');
+}
+
+/** How many records pass each part of the filter by itself; empty when there is only one part. */
+export function passedByWords({ passed_by: passedBy }: SearchReportOut): string {
+	const parts = Object.entries(passedBy);
+	if (parts.length < 2) return '';
+	return `Each by itself: ${parts.map(([name, n]) => `${fieldWord(name)} ${n.toLocaleString('en')}`).join(', ')}`;
 }
 
 /** A message of the service as a sentence: with a capital and a full stop. */

@@ -1,21 +1,59 @@
-// The filter form's state: off, nothing is sent, whatever the fields hold.
-import { addKeywords, filterProblems, type SearchFilter, toSearchFilter } from '../lib/filters';
+// The filter form's state: off, nothing is sent, whatever the fields hold. It lives in the page's address.
+import { filterIn, filterParameters } from '../lib/filteraddress';
+import {
+	addTyped,
+	addValue,
+	emptyForm,
+	type FilterForm,
+	filterProblems,
+	type ListField,
+	listFields,
+	type SearchFilter,
+	toSearchFilter,
+} from '../lib/filters';
+import type { YearCount } from '../lib/histogram';
 
 export class FilterState {
 	isOn = $state(false);
 	isExpanded = $state(false);
-	yearFrom = $state('');
-	yearTo = $state('');
-	title = $state('');
-	keywords = $state<string[]>([]);
+	form = $state<FilterForm>(emptyForm());
+	/** Records per year in the corpus, to choose from. */
+	years = $state.raw<readonly YearCount[]>([]);
+	/** What the address held that could not be read. */
+	notes = $state.raw<string[]>([]);
 
-	readonly problems = $derived(filterProblems(this.#form()));
+	readonly problems = $derived(filterProblems(this.form));
 	readonly isValid = $derived(!this.isOn || Object.keys(this.problems).length === 0);
+	/** Whether the fields hold anything, sent or not. */
+	readonly isSet = $derived(Object.keys(toSearchFilter(this.form)).length > 0);
 	/** What goes with the next question. */
-	readonly filter = $derived.by((): SearchFilter => (this.isOn ? toSearchFilter(this.#form()) : {}));
+	readonly filter = $derived.by((): SearchFilter => (this.isOn ? toSearchFilter(this.form) : {}));
+	readonly parameters = $derived(filterParameters(this.form, this.isOn));
+	/** How many of the fields behind "more" are set. */
+	readonly moreSet = $derived(
+		listFields.filter((field) => field !== 'keywords' && this.form[field].length).length +
+			Number(this.form.has_pmcid) +
+			Number(this.form.exclude_retracted),
+	);
 
-	#form() {
-		return { yearFrom: this.yearFrom, yearTo: this.yearTo, title: this.title, keywords: this.keywords };
+	constructor(search = '') {
+		this.read(search);
+	}
+
+	/** Take the filter from an address's query. What needs a look is shown. */
+	read(search: string): void {
+		const { form, isOn, notes } = filterIn(search);
+		this.form = form;
+		this.isOn = isOn;
+		this.notes = notes;
+		if (notes.length || !this.isValid) this.isExpanded = true;
+	}
+
+	/** Follow the browser's back and forward buttons; returns what stops it. */
+	watch(): () => void {
+		const onMove = () => this.read(location.search);
+		addEventListener('popstate', onMove);
+		return () => removeEventListener('popstate', onMove);
 	}
 
 	/** Switch the filter; switched on, its fields are shown. */
@@ -24,16 +62,28 @@ export class FilterState {
 		this.isExpanded = this.isOn;
 	}
 
-	addKeywords(typed: string): void {
-		this.keywords = addKeywords(this.keywords, typed);
+	/** Add one value as it stands. */
+	add(field: ListField, value: string): void {
+		this.form[field] = addValue(this.form[field], value);
 	}
 
-	removeKeyword(keyword: string): void {
-		this.keywords = this.keywords.filter((other) => other !== keyword);
+	/** Add what was typed, which may be several values. */
+	addTyped(field: ListField, typed: string, known: readonly string[] = []): void {
+		this.form[field] = addTyped(this.form[field], typed, field, known);
+	}
+
+	remove(field: ListField, value: string): void {
+		this.form[field] = this.form[field].filter((other) => other !== value);
+	}
+
+	/** Set the range of years; an empty one filters nothing. */
+	setYears(from: number | null, to: number | null): void {
+		this.form.yearFrom = from === null ? '' : String(from);
+		this.form.yearTo = to === null ? '' : String(to);
 	}
 
 	clear(): void {
-		this.yearFrom = this.yearTo = this.title = '';
-		this.keywords = [];
+		this.form = emptyForm();
+		this.notes = [];
 	}
 }

@@ -9,7 +9,8 @@ import type {
 	SearchReportOut,
 	VerdictOut,
 } from '../lib/events';
-import { ConnectionLost, runEvents, type StreamOptions } from '../lib/runstream';
+import { ConnectionLost, laterEvents, runEvents, type StreamOptions } from '../lib/runstream';
+import type { StoredRun } from '../lib/stored';
 
 export type RunState = 'running' | 'reconnecting' | 'finished' | 'incomplete' | 'cancelled' | 'failed';
 
@@ -26,6 +27,8 @@ export class Run {
 	/** Why a run failed, or is incomplete. */
 	error = $state.raw<ErrorOut | null>(null);
 	reason = $state('');
+	/** The number by which the service's log knows the request. */
+	requestId = $state('');
 
 	readonly verdictOf = $derived(new Map(this.verdicts.map((verdict) => [verdict.claim_id, verdict])));
 	readonly numbers = $derived(new Set(this.evidence.map((item) => item.number)));
@@ -44,14 +47,30 @@ export class Run {
 
 	/** Send the request and follow its events to the end. Never throws: how it ended is in `state`. */
 	async follow(options: Partial<StreamOptions> = {}): Promise<void> {
+		await this.#follow(runEvents(this.#path, this.#body, this.#options(options)));
+	}
+
+	/** Take up a run again that was going on when the page was left; its events come anew, from the first. */
+	async resume(options: Partial<StreamOptions> = {}): Promise<void> {
+		if (this.isOver) return;
+		await this.#follow(laterEvents(this.#runId, this.#options(options)));
+	}
+
+	#options(options: Partial<StreamOptions>): StreamOptions {
+		return {
+			...options,
+			signal: this.#stopper.signal,
+			onRequestId: (requestId) => {
+				this.requestId = requestId;
+			},
+			onReconnecting: (isReconnecting) => {
+				if (!this.isOver) this.state = isReconnecting ? 'reconnecting' : 'running';
+			},
+		};
+	}
+
+	async #follow(stream: AsyncGenerator<RunMessage>): Promise<void> {
 		try {
-			const stream = runEvents(this.#path, this.#body, {
-				...options,
-				signal: this.#stopper.signal,
-				onReconnecting: (isReconnecting) => {
-					if (!this.isOver) this.state = isReconnecting ? 'reconnecting' : 'running';
-				},
-			});
 			for await (const message of stream) {
 				if (this.isOver) return;
 				this.apply(message);
@@ -66,7 +85,7 @@ export class Run {
 	apply(message: RunMessage): void {
 		switch (message.type) {
 			case 'run':
-				this.#runId = message.run_id;
+				this.#begin(message.run_id);
 				break;
 			case 'stage':
 				this.stage = { name: message.name, done: message.done, total: message.total };
@@ -111,6 +130,54 @@ export class Run {
 		this.state = 'cancelled';
 		this.#stopper.abort();
 		if (this.#runId) cancelRun(this.#runId).catch(() => undefined);
+	}
+
+	/** The run as it can be kept. */
+	toStored(): StoredRun {
+		const { text: _, search: _search, claims: _claims, verdicts: _verdicts, evidence: _evidence, ...rest } = this.answer ?? {};
+		const records = new Map(this.evidence.map((item) => [item.pmid, item.record]));
+		return {
+			state: this.state === 'reconnecting' ? 'running' : this.state,
+			runId: this.#runId,
+			text: this.text,
+			search: this.search,
+			claims: this.claims,
+			verdicts: this.verdicts,
+			evidence: this.evidence.map(({ record: _, ...item }) => item),
+			records: [...records.values()],
+			answer: this.answer && (rest as NonNullable<StoredRun['answer']>),
+			error: this.error,
+			reason: this.reason,
+		};
+	}
+
+	/** Take the run's place as it was kept. One that was not over can be resumed. */
+	restore(kept: StoredRun): void {
+		const records = new Map(kept.records.map((record) => [record.pmid, record]));
+		const evidence = kept.evidence.flatMap((item): EvidenceOut[] => {
+			const record = records.get(item.pmid);
+			return record ? [{ ...item, record }] : [];
+		});
+		const { text, search, claims, verdicts } = kept;
+		Object.assign(this, { text, search, claims, verdicts, evidence, error: kept.error, reason: kept.reason });
+		this.#runId = kept.runId;
+		if (kept.answer && search) this.answer = { ...kept.answer, text, search, claims, verdicts, evidence };
+		this.state = kept.state === 'running' ? 'reconnecting' : kept.state;
+		if (!this.isOver && !this.#runId) {
+			this.reason = 'The page was left before the service had begun.';
+			this.state = 'incomplete';
+		}
+	}
+
+	#begin(runId: string): void {
+		this.#runId = runId;
+		this.state = 'running';
+		// A run that is taken up after a reload tells everything again.
+		this.text = '';
+		this.evidence = [];
+		this.search = null;
+		this.claims = [];
+		this.verdicts = [];
 	}
 
 	#finish(answer: AnswerOut): void {
