@@ -137,7 +137,7 @@ test('a list without records says why, and names the filter', async () => {
 	const { filters } = view('/?view=records&q=zzz');
 	await waitFor(() => expect(screen.getByText(/No record has words\s+of “zzz”/)).toBeTruthy());
 	filters.toggle();
-	filters.keywords = ['Humans'];
+	filters.form.keywords = ['Humans'];
 	await waitFor(() => expect(screen.getByText(/passes the filter \(keywords “Humans”\)/)).toBeTruthy());
 	await fireEvent.click(screen.getByRole('button', { name: 'Search without the filter' }));
 	await waitFor(() => expect(sent.at(-1)?.filters).toEqual({}));
