@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from medcite_core.errors import InvalidSettings
@@ -20,6 +20,24 @@ PREFIX = "MEDCITE_"
 _INJECTED = re.compile(r"^MEDCITE_(PORT(_\d+_(TCP|UDP).*)?|SERVICE_(HOST|PORT).*)$")
 
 Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+_ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?")
+
+
+def _origins(value: Any) -> Any:
+    """Origins from a list or a text with commas, each exactly as a browser sends it."""
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+        raise ValueError("give origins with commas between them, or a list")
+    origins = tuple(item.strip() for item in items if item.strip())
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise ValueError(
+                f"{origin[:80]!r} is not an origin: write scheme, name and port in small letters and nothing behind, "
+                "such as http://localhost:5173; '*' is not taken"
+            )
+    return origins
 
 
 class _Part(BaseModel):
@@ -35,6 +53,9 @@ class ServerSettings(_Part):
     run_grace_s: float = Field(15.0, ge=0, le=600, description="How long a run goes on with nobody watching it.")
     max_runs: int = Field(32, ge=1, le=1000, description="Questions answered at the same time.")
     max_body_bytes: int = Field(262_144, ge=1024, description="Largest request body.")
+    cors_origins: Annotated[tuple[str, ...], BeforeValidator(_origins)] = Field(
+        (), description="Other sites whose pages may call the service, with commas: http://localhost:5173."
+    )
 
 
 class IndexSettings(_Part):
@@ -172,6 +193,8 @@ class LoadedSettings:
                 description = model.model_fields[part].description or ""
                 model = model.model_fields[part].annotation
                 value = getattr(value, part)
+            if isinstance(value, tuple):
+                value = ",".join(value)
             if isinstance(value, SecretStr):
                 value = "********" if value.get_secret_value() else ""
             rows.append(

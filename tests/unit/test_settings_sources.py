@@ -144,3 +144,27 @@ def test_the_sample_env_file_lists_every_setting_with_its_default(tmp_path: Path
 
 def _defaults() -> Settings:
     return load_settings({}, environ={}, env_file=None).settings
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("http://localhost:5173", ("http://localhost:5173",)),
+        ("http://localhost:5173, https://a.example ,", ("http://localhost:5173", "https://a.example")),
+        (["http://[::1]:8080"], ("http://[::1]:8080",)),
+        ([], ()),
+    ],
+)
+def test_other_sites_are_named_by_their_exact_origins(written: object, read: tuple[str, ...]) -> None:
+    loaded = load_settings({"server.cors_origins": written}, environ={}, env_file=None)
+    assert loaded.settings.server.cors_origins == read
+    row = next(row for row in loaded.rows() if row["setting"] == "server.cors_origins")
+    assert row["value"] == ",".join(read)
+
+
+@pytest.mark.parametrize(
+    "written", ["*", "null", "http://a.example/", "http://a.example/path", "a.example", "ftp://a.example", 5, [5]]
+)
+def test_what_is_no_origin_is_refused(written: object) -> None:
+    with pytest.raises(InvalidSettings, match="cors_origins"):
+        load_settings({"server.cors_origins": written}, environ={}, env_file=None)

@@ -7,15 +7,18 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from medcite_core.settings import ServerSettings
 from medcite_middleware.api.errors import add_error_handlers
 from medcite_middleware.api.guard import Guard
 from medcite_middleware.api.page import Page
 from medcite_middleware.api.routes_corpus import corpus_router, status_router
+from medcite_middleware.api.routes_original import original_router
 from medcite_middleware.api.routes_runs import runs_router
 from medcite_middleware.services import Services
 
+EXPORT_HEADERS = ("X-Medcite-Asked", "X-Medcite-Exported", "X-Medcite-Missing")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -37,8 +40,18 @@ def create_app(services: Services, server: ServerSettings, page_dir: Path | None
     app.include_router(runs_router(services, server.heartbeat_s))
     app.include_router(corpus_router(services))
     app.include_router(status_router(services))
+    app.include_router(original_router(services, server.cors_origins))
     app.router.default = Page(page_dir)
     app.add_middleware(Guard, hosts=_host_names(server.host), max_body_bytes=server.max_body_bytes)
+    if server.cors_origins:
+        # Outermost, so that pages of these origins can read errors of the guard too. No cookies: there are none.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=server.cors_origins,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Content-Type", "Last-Event-ID", "X-Request-ID"],
+            expose_headers=["X-Request-ID", "Retry-After", "Content-Disposition", *EXPORT_HEADERS],
+        )
     return app
 
 

@@ -94,6 +94,11 @@ def add_error_handlers(app: FastAPI) -> None:
 
 _HTTP_ERRORS = {
     400: ("invalid_input", "the request cannot be read", "Send a JSON object."),
+    403: (
+        "other_site",
+        "pages of other sites may not call this address",
+        "Name the site's origin in MEDCITE_SERVER__CORS_ORIGINS.",
+    ),
     404: ("not_found", "there is nothing at this address", "GET /openapi.json lists the addresses."),
     405: ("method_not_allowed", "this address does not take that method", "GET /openapi.json lists the methods."),
     415: ("unsupported_media_type", "the body must be JSON", "Send it with Content-Type: application/json."),
@@ -125,6 +130,7 @@ def client_errors() -> dict[int | str, dict[str, Any]]:
     """How the errors that a caller can cause are described in OpenAPI."""
     meanings = {
         400: "Not JSON.",
+        403: "Called by a page of another site.",
         404: "Not there.",
         413: "Too large.",
         415: "Not sent as JSON.",

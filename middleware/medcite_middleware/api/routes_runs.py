@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
-from medcite_core.errors import Busy, InvalidInput
+from medcite_core.errors import InvalidInput
 from medcite_middleware.api.bodies import AskIn, VerifyIn
 from medcite_middleware.api.errors import client_errors, request_id_of, require_json
 from medcite_middleware.api.sse import MEDIA_TYPE, EventStream
+from medcite_middleware.api.whole_answers import whole_answer
 from medcite_middleware.events import AnswerOut
 from medcite_middleware.pipeline.ask import AskRequest
 from medcite_middleware.services import Services
@@ -38,18 +38,7 @@ def runs_router(services: Services, heartbeat_s: float) -> APIRouter:
     @router.post("/answer", dependencies=posted)
     async def answer(body: AskIn, request: Request) -> AnswerOut:
         """Answer a question from the corpus, whole."""
-        work = asyncio.ensure_future(services.ask.answer(_ask_request(body, request)))
-        leaving = asyncio.ensure_future(_reader_leaves(request))
-        try:
-            await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            leaving.cancel()
-            if not work.done():
-                work.cancel()
-        await asyncio.wait({work})
-        if work.cancelled():
-            raise Busy("the answer was given up: its reader left, or the service is going down")
-        return work.result()
+        return await whole_answer(services.ask, _ask_request(body, request), request)
 
     @router.post("/verify", response_class=StreamingResponse, responses=STREAM, dependencies=posted)
     async def verify(body: VerifyIn, request: Request) -> Response:
@@ -85,8 +74,3 @@ def _last_event_id(request: Request) -> int:
     if not (given.isascii() and given.isdigit() and len(given) < 10):
         raise InvalidInput("Last-Event-ID must be the number of an event of this run")
     return int(given)
-
-
-async def _reader_leaves(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

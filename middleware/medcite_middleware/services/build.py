@@ -14,6 +14,7 @@ from medcite_middleware.answering.rewriting import REWRITE_PROMPT_VERSION, Quest
 from medcite_middleware.pipeline.ask import AskPipeline
 from medcite_middleware.pipeline.verify import VerifyPipeline
 from medcite_middleware.retrieval.hybrid import Retriever
+from medcite_middleware.retrieval.words_only import WordsOnly
 from medcite_middleware.services.asking import AskService, VerifyService
 from medcite_middleware.services.corpus import RecordService, SearchService, StatusService
 from medcite_middleware.services.runs import RunRegistry
@@ -28,6 +29,7 @@ class Services:
     """All that the doors of medcite (HTTP, command line, Python) call."""
 
     ask: AskService
+    ask_by_words: AskService
     verify: VerifyService
     search: SearchService
     records: RecordService
@@ -66,17 +68,23 @@ def build_services(
         "judge": RULES_VERSION,
     }
     runs = RunRegistry(settings.server.max_runs, settings.server.run_grace_s)
-    pipeline = AskPipeline(
-        retriever,
-        writer,
-        judge,
-        min_cosine=settings.retrieval.min_cosine,
-        allow_retracted=settings.verify.allow_retracted_support,
-        versions=versions,
-        rewriter=QuestionRewriter(chat_model, settings.llm) if chat_model is not None else None,
-    )
+    rewriter = QuestionRewriter(chat_model, settings.llm) if chat_model is not None else None
+
+    def pipeline_over(searcher: Retriever) -> AskPipeline:
+        return AskPipeline(
+            searcher,
+            writer,
+            judge,
+            min_cosine=settings.retrieval.min_cosine,
+            allow_retracted=settings.verify.allow_retracted_support,
+            versions=versions,
+            rewriter=rewriter,
+        )
+
+    by_words = Retriever(index, WordsOnly(embedder.identity), settings.retrieval)
     return Services(
-        ask=AskService(pipeline, runs),
+        ask=AskService(pipeline_over(retriever), runs),
+        ask_by_words=AskService(pipeline_over(by_words), runs),
         verify=VerifyService(VerifyPipeline(index, judge, versions=versions), runs),
         search=SearchService(retriever),
         records=RecordService(index),
