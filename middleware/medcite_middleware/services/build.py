@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -69,18 +70,15 @@ def build_services(
     }
     runs = RunRegistry(settings.server.max_runs, settings.server.run_grace_s)
     rewriter = QuestionRewriter(chat_model, settings.llm) if chat_model is not None else None
-
-    def pipeline_over(searcher: Retriever) -> AskPipeline:
-        return AskPipeline(
-            searcher,
-            writer,
-            judge,
-            min_cosine=settings.retrieval.min_cosine,
-            allow_retracted=settings.verify.allow_retracted_support,
-            versions=versions,
-            rewriter=rewriter,
-        )
-
+    pipeline_over = partial(
+        AskPipeline,
+        writer=writer,
+        judge=judge,
+        min_cosine=settings.retrieval.min_cosine,
+        allow_retracted=settings.verify.allow_retracted_support,
+        versions=versions,
+        rewriter=rewriter,
+    )
     by_words = Retriever(index, WordsOnly(embedder.identity), settings.retrieval)
     return Services(
         ask=AskService(pipeline_over(retriever), runs),
