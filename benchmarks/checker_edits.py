@@ -28,6 +28,7 @@ from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
 from medcite_middleware.verification.vocabulary import HARMLESS, OPPOSITES
 
 RESULTS = Path(__file__).parent / "results"
+_PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 OPPOSITE_OF = defaultdict(list)
 for _word, _other in sorted(OPPOSITES):
     OPPOSITE_OF[_word].append(_other)
@@ -52,6 +53,11 @@ def alterations(sentence: str, rng: random.Random) -> Iterator[tuple[str, str]]:
         ("hedge dropped", r"\b(?:may|might|could|possibly|likely|suggests?|probably)\b ?", ""),
         ("unit", r"(\d)\s*%", r"\1 mg"),
         ("comparison sign", r"<", ">"),
+        ("minus dropped", r"(?<=[\s(=<>≥≤])[-−–](?=\s?\d)", ""),
+        ("power flattened", r"(?<=\d)[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda m: m.group().translate(_PLAIN)),
+        ("bracket in words dropped", r" \((?=[^()]*[a-z]{3,} [a-z]{3,})(?![^()]*(?:interval|ratio|risk))[^()]*\)", ""),
+        ("'a' dropped", r"\b[Aa] (?=few|little|number)", ""),
+        ("comma after No", r"^No (?=[a-z])", "No, "),
     ):
         altered = re.sub(pattern, replacement, sentence, count=1)
         if altered != sentence:

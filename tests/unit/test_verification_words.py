@@ -53,14 +53,25 @@ def test_typography_makes_no_difference(one: str, other: str) -> None:
         ("was", "was not"),
         ("can", "cannot"),
         ("10⁻³", "10³"),
+        ("p = 5E-8", "p = 5E8"),
+        ("2x10⁶", "2x106"),
+        ("5 mM", "5 mm"),
+        ("200 MBq", "200 mBq"),
+        ("AIDS", "aids"),
+        ("vitamin A intake", "vitamin intake"),
+        ("10 000", "10 00000"),
     ],
 )
 def test_meaning_makes_a_difference(one: str, other: str) -> None:
     assert forms(one) != forms(other)
 
 
-def test_a_range_is_two_positive_numbers() -> None:
-    assert forms("5-10 days") == ["5", "10", "days"]
+def test_a_dash_between_letters_is_a_hyphen_and_any_other_means_something() -> None:
+    assert forms("5-10 days") == ["5", "-", "10", "days"]
+    assert forms("dose-dependent") == ["dose", "dependent"]
+    assert forms("CD8- cells") == ["CD8", "-", "cells"]
+    assert forms("r = - 0.42") == ["r", "=", "-", "0.42"]
+    assert forms("T1-2") != forms("T12")
 
 
 def test_numbers_have_one_plain_form() -> None:

@@ -5,6 +5,7 @@ A paraphrase it leaves `unchecked`: that two sentences are alike is no proof tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,20 @@ from medcite_middleware.verification.words import meaning_words
 RULES_VERSION = "rules.v1"
 MIN_CANDIDATE_SCORE = 50.0
 """A sentence below this rapidfuzz token_set_ratio (0..100) shares too little with the claim to be compared."""
+
+MIN_FOREIGN_WORDS = 6
+"""Words in common from which a record that is not cited can speak against a claim."""
+
+_AIM_WORDS = re.compile(
+    r"^to\b|\b(?:aim\w*|objective\w*|purpose\w*|goal\w*|investigat\w+|determin\w+|evaluat\w+|assess\w*|examin\w+|stud\w+|"
+    r"explor\w+|test\w*|compar\w+|whether|hypothes\w+|describ\w+|review\w*|analy\w+|sought|unknown|unclear)\b",
+    re.IGNORECASE,
+)
+_NUMBER_WORDS = re.compile(
+    r"\b(?:half|third|quarter|twice|double\w*|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ]\w+)?|hundred|"
+    r"thousand|million|dozen|both|majority)\b",
+    re.IGNORECASE,
+)
 
 CLOSEST_SHOWN = 60.0
 """Least similarity (0..100) at which the closest sentence of an undecided claim is shown."""
@@ -88,10 +103,15 @@ class RulesJudge:
     ) -> Verdict:
         usable = [m for m in matches if self._is_usable(m.evidence.record)]
         supporting = [m for m in usable if self._supports(m)]
-        opposing = [m for m in usable if m.is_cited and self._contradicts(m)]
+        opposing = [m for m in usable if self._contradicts(m)]
         from_cited = [m for m in supporting if m.is_cited]
         if from_cited:
             return self._supported_by_cited(claim, from_cited[0], opposing, citation)
+        against = [m for m in opposing if m.is_cited]
+        if against and supporting:
+            return self._conflicting(claim, supporting[0], against[0], "wrong_source")
+        if against:
+            return self._contradicted(claim, against[0], citation)
         if supporting:
             found = supporting[0].evidence.number
             return self._verdict(
@@ -102,7 +122,7 @@ class RulesJudge:
                 "wrong_source",
                 (supporting[0].proof("supports"),),
             )
-        withdrawn = [m for m in matches if self._supports(m)]
+        withdrawn = [m for m in matches if m.is_cited and self._supports(m)]
         if withdrawn:
             return self._verdict(
                 claim,
@@ -112,8 +132,6 @@ class RulesJudge:
                 citation,
                 (withdrawn[0].proof("closest"),),
             )
-        if opposing:
-            return self._contradicted(claim, opposing[0], citation)
         return self._undecided(claim, matches, cited, citation)
 
     def _supported_by_cited(
@@ -121,18 +139,21 @@ class RulesJudge:
     ) -> Verdict:
         # In one record a like sentence with another figure is another arm or time, not a conflict.
         others = [m for m in opposing if m.evidence.record.pmid != support.evidence.record.pmid]
-        proofs = (support.proof("supports"),)
         if others:
-            return self._verdict(
-                claim,
-                "conflicting",
-                "sources_disagree",
-                f"Source [{support.evidence.number}] says this, source [{others[0].evidence.number}] differs.",
-                citation,
-                (*proofs, others[0].proof("contradicts")),
-            )
+            return self._conflicting(claim, support, others[0], citation)
+        proofs = (support.proof("supports"),)
         return self._verdict(
             claim, "supported", "verbatim", "The source says this in the same words.", citation, proofs
+        )
+
+    def _conflicting(self, claim: Claim, support: _Match, against: _Match, citation: CitationState) -> Verdict:
+        return self._verdict(
+            claim,
+            "conflicting",
+            "sources_disagree",
+            f"Source [{support.evidence.number}] says this, source [{against.evidence.number}] differs.",
+            citation,
+            (support.proof("supports"), against.proof("contradicts")),
         )
 
     def _contradicted(self, claim: Claim, match: _Match, citation: CitationState) -> Verdict:
@@ -166,7 +187,8 @@ class RulesJudge:
         figures = _figures(claim.text)
         record_figures = set().union(*(_figures(e.record.text) for e in cited))
         missing = sorted(figures - record_figures)
-        if missing and not record_figures and set(missing) & _shares(claim.text):
+        has_number_words = any(_NUMBER_WORDS.search(e.record.text) for e in cited)
+        if missing and not record_figures and not has_number_words and set(missing) & _shares(claim.text):
             return self._verdict(
                 claim,
                 "unsupported",
@@ -244,11 +266,20 @@ class RulesJudge:
     def _supports(self, match: _Match) -> bool:
         # A short sentence ("No deaths occurred.") says something only of the record that is cited.
         least = 2 if match.is_cited else MIN_CONTENT_WORDS
-        return match.comparison.difference == "none" and match.comparison.common_words >= least
+        comparison = match.comparison
+        return (
+            comparison.difference == "none" and comparison.common_words >= least and states(match.evidence, match.span)
+        )
 
     def _contradicts(self, match: _Match) -> bool:
         comparison = match.comparison
-        return comparison.lines_up and comparison.difference != "none" and comparison.similarity >= 70
+        if not comparison.lines_up or comparison.difference == "none" or comparison.similarity < 70:
+            return False
+        if not states(match.evidence, match.span):
+            return False
+        # Another study may well have another figure; that it found the opposite is a conflict.
+        is_same_study = match.is_cited or comparison.difference != "number"
+        return is_same_study and (match.is_cited or comparison.common_words >= MIN_FOREIGN_WORDS)
 
     def _is_usable(self, record: Record) -> bool:
         return record.is_usable_as_support or self._settings.allow_retracted_support
@@ -273,6 +304,25 @@ class RulesJudge:
             model=RULES_VERSION,
             thresholds=(("quote_threshold", self._settings.quote_threshold),),
         )
+
+
+def states(evidence: Evidence, span: Span) -> bool:
+    """Whether a sentence of a record states something: not in a hypothesis or question, nor a bare aim.
+
+    Under OBJECTIVE stands what was asked ("Zetamab reduces mortality"?), unless the sentence itself says that it is an
+    aim ("To determine whether …"). A title that asks states nothing.
+    """
+    record = evidence.record
+    section = record.section_at(span.start)
+    if section is None:
+        return True
+    if section.kind == "title":
+        return "?" not in section.text
+    heading = f"{section.label} {section.nlm_category}".upper()
+    if any(word in heading for word in ("HYPOTHES", "QUESTION")):
+        return False
+    is_aim = any(word in heading for word in ("OBJECTIVE", "AIM", "PURPOSE", "GOAL"))
+    return not is_aim or bool(_AIM_WORDS.search(span.of(record.text)))
 
 
 def record_sentences(record: Record) -> Iterator[Span]:

@@ -12,7 +12,7 @@ AUXILIARIES = frozenset(
 )
 
 HEDGES = frozenset(
-    """may might could can possibly perhaps potentially potential probably likely unlikely apparently seemingly suggest suggests
+    """may might possibly perhaps potentially potential probably likely unlikely apparently seemingly suggest suggests
     suggested suggesting appear appears appeared seem seems seemed indicate indicates presumably putative preliminary
     hypothesize hypothesized hypothesise hypothesised speculate speculated possible""".split()
 )
@@ -53,9 +53,9 @@ sensitive | resistant insensitive
 strong strongly stronger | weak weakly weaker
 gain gained | loss lost
 gain | lose
-all | none no some few
+all | none
 always | never
-many most | few
+most | few
 maximum maximal | minimum minimal
 major | minor
 survived | died
@@ -76,10 +76,11 @@ OPPOSITES: frozenset[tuple[str, str]] = frozenset(
 )
 """Pairs (word, opposite), both ways round."""
 
-# Words that may come or go without a change of meaning, anywhere.
-HARMLESS = frozenset(
-    "a an the , ; : . ' \" - – that also thus therefore hence moreover furthermore however additionally".split()
-)
+HARMLESS = frozenset({"the"})
+"""The word that may come or go without a change of meaning. "A" may not: few is not a few."""
+
+# Words that do not count as a difference when the kind of a difference is read; they never make two sentences the same.
+FILLERS = frozenset("a an the that also thus therefore hence moreover furthermore however additionally".split())
 
 # Openings of a source sentence that a claim may leave out, or of a claim that the source need not have. None of them
 # weakens the statement: "suggest", "may" and the like are hedges and stand in no row.
@@ -94,16 +95,33 @@ these findings demonstrate that | this study showed that | this study shows that
 this study demonstrates that | this study found that | the study showed that | the study found that
 analysis showed that | analysis revealed that | in conclusion | in summary | in this study | overall | conclusion
 conclusions | results | importantly | notably | interestingly | finally | in addition | of note | in fact | to summarize
-according to the study | the authors found that | the authors report that | the authors concluded that | researchers found that
-the abstract states that | the study reports that | it was reported that | it was concluded that
+however | moreover | furthermore | thus | therefore | hence | additionally | according to the study | the authors found that
+the authors concluded that | researchers found that | the study reports that | it was concluded that
 """
 OPENINGS: frozenset[tuple[str, ...]] = frozenset(
     tuple(item.split()) for row in _OPENINGS.strip().splitlines() for item in row.split("|")
 )
 
-TIME_UNITS = frozenset(
-    """second seconds minute minutes min h hour hours day days week weeks month months year years yr yrs""".split()
+UNITS = frozenset(
+    """second seconds s minute minutes min h hr hour hours day days d week weeks wk month months mo year years yr yrs mg g kg ug
+    μg mcg ng ml l dl iu u mmol μmol nmol mol mm cm m gy mci mbq cgy fold times old""".split()
 )
+"""A number before one of these is a time, a dose or a size of what was given, not what was found."""
+
+THRESHOLDS = frozenset(
+    """than least most over above below under exceeding aged age ages older younger < ≤ > ≥ to - between up within first""".split()
+)
+"""A number after one of these bounds a group or a range."""
+
+FINDING_VERBS = frozenset(
+    """reduced reduces reduce increased increases increase decreased decreases decrease improved improves improve lowered lowers
+    raised raises rose rises fell falls declined declines showed shows show shown found finds had has have led leads resulted
+    results caused causes prevented prevents inhibited inhibits suppressed suppresses enhanced enhances activated activates
+    promoted promotes accelerated accelerates slowed slows delayed delays worsened worsens deteriorated deteriorates achieved
+    reached occurred developed died survived remained averaged yielded revealed demonstrated observed reported detected
+    upregulated downregulated impaired impairs elevated associated correlated predicted predicts affected affects""".split()
+)
+
 # A number after one of these names a group or a point in time; it is a label, not a measure.
 LABEL_NOUNS = frozenset(
     """group groups phase type grade stage day days week weeks month months year years arm arms cohort study trial table figure
