@@ -28,7 +28,8 @@ export function sourceLine(record: RecordOut): string {
 	const place = [issue, record.pages].filter(Boolean).join(':');
 	// PubMed writes some dates as bare numbers ("2018 11 01").
 	const date = /^\d{4}( \d{1,2}){1,2}$/.test(record.date_display) ? record.date : record.date_display;
-	return [journal, [date, place].filter(Boolean).join('; ')].filter(Boolean).join('. ');
+	// An abbreviation may bring its own full stop.
+	return [journal.replace(/\.$/, ''), [date, place].filter(Boolean).join('; ')].filter(Boolean).join('. ');
 }
 
 /** "Doe A." or "Doe A et al.", with one full stop. */
