@@ -22,7 +22,7 @@ from medcite_core.settings import load_settings
 from medcite_middleware.retrieval.hybrid import Retriever
 from medcite_middleware.retrieval.langchain_retriever import MedciteRetriever
 
-QUESTION = "Does metformin reduce body weight?"
+QUESTION = "Is smoking associated with the risk of nasopharyngeal carcinoma?"
 PROMPT = ChatPromptTemplate.from_messages(
     [
         ("system", "Answer from the abstracts only. Name the PMID behind each sentence."),

@@ -40,9 +40,9 @@ def example() -> ModuleType:
 def test_the_langchain_example_answers_from_passages_that_lead_back_to_their_records(
     example: ModuleType, tmp_path: Path
 ) -> None:
-    model = NotingModel(responses=["Metformin lowers body weight."])
+    model = NotingModel(responses=["It is a risk factor."])
     result = example.question_chain(example.demo_retriever(tmp_path), model).invoke(example.QUESTION)
-    assert result["answer"] == "Metformin lowers body weight."
+    assert result["answer"] == "It is a risk factor."
     assert 1 <= len(result["documents"]) <= 4
     texts = {record.pmid: record.text for record in demo_records()}
     for document in result["documents"]:
@@ -50,7 +50,7 @@ def test_the_langchain_example_answers_from_passages_that_lead_back_to_their_rec
         assert texts[document.metadata["pmid"]][start:end] == document.page_content
         assert document.metadata["year"] >= 2005
         assert document.page_content in model.seen[0]
-    assert "metformin" in result["documents"][0].page_content.lower() + result["documents"][0].metadata["title"].lower()
+    assert result["documents"][0].metadata["pmid"] == "28459936"
     assert model.seen[0].endswith(f"Question: {example.QUESTION}")
 
 
