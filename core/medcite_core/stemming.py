@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import snowballstemmer
+
+from medcite_core.types import Span
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
 _stemmer = snowballstemmer.stemmer("english")
@@ -20,3 +23,9 @@ def stem(word: str) -> str:
 def stem_words(text: str) -> list[str]:
     """Every word of `text`, stemmed, in order. Words are runs of letters and digits; `10.5` and `don't` are one."""
     return [stem(word) for word in _WORD.findall(text)]
+
+
+def stems_with_spans(text: str) -> Iterator[tuple[str, Span]]:
+    """Every word of `text` as its stem and its place, in order; the stems are those of `stem_words`."""
+    for match in _WORD.finditer(text):
+        yield stem(match.group()), Span(match.start(), match.end())

@@ -15,6 +15,7 @@ from medcite_middleware.api.guard import Guard
 from medcite_middleware.api.page import Page
 from medcite_middleware.api.routes_corpus import corpus_router, status_router
 from medcite_middleware.api.routes_original import original_router
+from medcite_middleware.api.routes_results import results_router
 from medcite_middleware.api.routes_runs import runs_router
 from medcite_middleware.services import Services
 
@@ -39,6 +40,7 @@ def create_app(services: Services, server: ServerSettings, page_dir: Path | None
     add_error_handlers(app)
     app.include_router(runs_router(services, server.heartbeat_s))
     app.include_router(corpus_router(services))
+    app.include_router(results_router(services))
     app.include_router(status_router(services))
     app.include_router(original_router(services, server.cors_origins))
     app.router.default = Page(page_dir)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema, model_validator
 
 from medcite_core.answers import Turn
 from medcite_core.errors import InvalidInput, UnknownKey
 from medcite_core.filters import SearchFilter
+from medcite_core.types import RecordOrder
+from medcite_middleware.export.formats import ExportFormat
 
 MAX_QUESTION_CHARS = 2_000
 MAX_HISTORY_TURNS = 20
@@ -19,6 +21,7 @@ MAX_TURN_CHARS = 20_000
 MAX_TEXT_CHARS = 20_000
 MAX_SOURCES = 50
 MAX_K = 50
+MAX_LIMIT = 100
 
 
 def clean_question(value: Any, name: str = "question", limit: int = MAX_QUESTION_CHARS) -> str:
@@ -57,6 +60,10 @@ def _said_before(value: Any) -> str:
     return "".join(" " if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t" else c for c in value)
 
 
+def _list_query(value: Any) -> str:
+    return clean_question(value, "query") if _text(value, "query").strip() else ""
+
+
 def _filter(value: Any) -> SearchFilter:
     for text in _texts(value):
         _text(text, "filters")
@@ -79,6 +86,7 @@ Question = Annotated[str, BeforeValidator(clean_question), Field(min_length=1, m
 Filters = Annotated[
     SearchFilter, BeforeValidator(_filter), WithJsonSchema(TypeAdapter(SearchFilter).json_schema(mode="validation"))
 ]
+ListQuery = Annotated[str, BeforeValidator(_list_query), Field(max_length=MAX_QUESTION_CHARS)]
 SaidBefore = Annotated[str, BeforeValidator(_said_before), Field(max_length=MAX_TURN_CHARS)]
 
 
@@ -134,6 +142,37 @@ class SearchIn(Body):
     query: Annotated[str, BeforeValidator(lambda value: clean_question(value, "query"))]
     filters: Filters = SearchFilter()
     k: int = Field(10, ge=1, le=MAX_K, description="Passages to find; they are grouped by record.")
+
+
+class ResultsIn(Body):
+    """A page of a result list. A blank query lists every record that passes the filters, the newest first."""
+
+    query: ListQuery = ""
+    filters: Filters = SearchFilter()
+    sort: RecordOrder = "relevance"
+    descending: bool | None = Field(None, description="By itself: best first, newest first, journals from A to Z.")
+    offset: int = Field(0, ge=0, le=100_000_000)
+    limit: int = Field(20, ge=1, le=MAX_LIMIT)
+
+
+class ExportIn(Body):
+    """Which records to export: those of `pmids`, in that order, or all of a search."""
+
+    format: ExportFormat
+    pmids: list[Annotated[str, Field(pattern=r"^[1-9]\d{0,8}$")]] | None = Field(None, min_length=1)
+    query: ListQuery | None = None
+    filters: Filters = SearchFilter()
+    sort: RecordOrder = "relevance"
+    descending: bool | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        searched = {"query", "filters", "sort", "descending"} & self.model_fields_set
+        if self.pmids is not None and searched:
+            raise InvalidInput(f"pmids and {min(searched)} exclude each other", "Export a search or some of its PMIDs.")
+        if self.pmids is None and not {"query", "filters"} & self.model_fields_set:
+            raise InvalidInput("nothing says what to export", "Give pmids, or the query and filters of a search.")
+        return self
 
 
 class VerifyIn(Body):

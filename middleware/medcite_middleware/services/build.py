@@ -18,6 +18,8 @@ from medcite_middleware.retrieval.hybrid import Retriever
 from medcite_middleware.retrieval.words_only import WordsOnly
 from medcite_middleware.services.asking import AskService, VerifyService
 from medcite_middleware.services.corpus import RecordService, SearchService, StatusService
+from medcite_middleware.services.exporting import ExportService
+from medcite_middleware.services.result_list import ResultListService
 from medcite_middleware.services.runs import RunRegistry
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
 
@@ -34,6 +36,8 @@ class Services:
     verify: VerifyService
     search: SearchService
     records: RecordService
+    results: ResultListService
+    exports: ExportService
     status: StatusService
     runs: RunRegistry
 
@@ -58,6 +62,7 @@ def build_services(
     `[n]` cite.
     """
     retriever = Retriever(index, embedder, settings.retrieval)
+    results = ResultListService(index, retriever)
     judge = RulesJudge(settings.verify)
     writer = GeneratedAnswer(chat_model, settings.llm) if chat_model is not None else None
     versions = {
@@ -86,6 +91,8 @@ def build_services(
         verify=VerifyService(VerifyPipeline(index, judge, versions=versions), runs),
         search=SearchService(retriever),
         records=RecordService(index),
+        results=results,
+        exports=ExportService(index, results),
         status=StatusService(
             index,
             embedder,

@@ -14,6 +14,7 @@ from medcite_core.errors import MedciteError, NotFound
 from medcite_core.filters import SearchFilter
 from medcite_core.ports import CorpusIndex, Embedder
 from medcite_core.types import Passage, Record
+from medcite_middleware.citation.styles import CitationStyle, cite
 from medcite_middleware.pipeline.checking import in_thread
 
 FRESH_S = 1.0
@@ -100,6 +101,14 @@ class RecordService:
         if pmid not in records:
             raise NotFound(f"PMID {pmid} is not in this corpus", "The corpus may hold only a part of PubMed.")
         return records[pmid]
+
+    async def citation(self, pmid: str, style: CitationStyle) -> str:
+        """The record as one line of a reference list.
+
+        Raises:
+            NotFound: as in `get`.
+        """
+        return await in_thread(cite, await self.get(pmid), style)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from medcite_core.types import Passage
 from medcite_middleware.events import SCHEMA_VERSION, RecordOut, SearchReportOut, SpanOut
 from medcite_middleware.services.corpus import CorpusState, Found
+from medcite_middleware.services.result_list import ResultPage
 from medcite_middleware.shaping import record_out, search_out
 
 
@@ -49,6 +50,49 @@ class RecordReply(BaseModel):
 
     schema_version: int = SCHEMA_VERSION
     record: RecordOut
+
+
+class ListedRecordOut(BaseModel):
+    """A record of a result list: `matches` slice its text to words of the query, `snippet` to a whole sentence."""
+
+    record: RecordOut
+    matches: list[SpanOut]
+    snippet: SpanOut
+
+
+class ResultsOut(BaseModel):
+    """A page of all records that match and pass; `total` counts them, and all pages together hold each once."""
+
+    schema_version: int = SCHEMA_VERSION
+    total: int
+    offset: int
+    limit: int
+    sort: Literal["relevance", "date", "journal"]
+    descending: bool
+    records: list[ListedRecordOut]
+    search: SearchReportOut
+
+
+class SuggestionOut(BaseModel):
+    """A value as the corpus writes it, and how many records hold it."""
+
+    value: str
+    records: int
+
+
+class SuggestionsOut(BaseModel):
+    """Completions for a filter field, the best first."""
+
+    schema_version: int = SCHEMA_VERSION
+    values: list[SuggestionOut]
+
+
+class CitationOut(BaseModel):
+    """A record as one line of a reference list, in plain text."""
+
+    schema_version: int = SCHEMA_VERSION
+    style: Literal["vancouver", "apa"]
+    text: str
 
 
 class YearOut(BaseModel):
@@ -119,6 +163,26 @@ def found_out(found: Found) -> SearchOut:
             )
             for rank, item in enumerate(found.records, start=1)
         ],
+    )
+
+
+def results_out(page: ResultPage) -> ResultsOut:
+    """Shape a page of a result list for the wire."""
+    return ResultsOut(
+        total=page.total,
+        offset=page.offset,
+        limit=page.limit,
+        sort=page.sort,
+        descending=page.descending,
+        records=[
+            ListedRecordOut(
+                record=record_out(item.record),
+                matches=[SpanOut(start=span.start, end=span.end) for span in item.highlights.matches],
+                snippet=SpanOut(start=item.highlights.snippet.start, end=item.highlights.snippet.end),
+            )
+            for item in page.records
+        ],
+        search=search_out(page.report),
     )
 
 

@@ -1,0 +1,1 @@
+"""Citations of records in the styles of journals."""

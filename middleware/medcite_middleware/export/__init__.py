@@ -1,0 +1,1 @@
+"""Records as files that reference managers and spreadsheets read."""
