@@ -233,7 +233,7 @@ def hostile_record() -> Record:
 
 def test_hostile_text_makes_no_second_record_in_any_format():
     record = hostile_record()
-    flat = " ".join("".join(c if c.isprintable() else " " for c in HOSTILE).split())
+    flat = " ".join(HOSTILE.replace("\x00", "").replace("\x1b", "").split())
     assert ris_fields(record)["title"] == flat
     assert ris_fields(record)["keywords"] == [flat, "ok"]
     again = nbib.read(nbib_text(record))

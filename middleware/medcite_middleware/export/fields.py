@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from medcite_core.types import Author, NoticeKind, Record
@@ -29,8 +30,8 @@ _NOTICE_WORDS: dict[NoticeKind, str] = {
 
 
 def one_line(text: str) -> str:
-    """`text` with every run of white space and control characters as one space: most formats are made of lines."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    """`text` with every run of white space as one space, without control characters: most formats are made of lines."""
+    return "".join(c for c in " ".join(text.split()) if unicodedata.category(c) not in ("Cc", "Cs"))
 
 
 def marked_title(record: Record) -> str:

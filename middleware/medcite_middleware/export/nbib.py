@@ -1,4 +1,4 @@
-"""NBIB, PubMed's own MEDLINE format: tags in four columns, long values wrapped under six spaces."""
+"""NBIB, PubMed's own MEDLINE format: tags in four columns, prose wrapped under six spaces."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from medcite_middleware.export.fields import abstract_text, given_names, marked_
 
 WIDTH = 87
 """Columns of a line, as PubMed has them."""
+_PROSE = frozenset({"TI", "BTI", "AB", "TT", "SO"})
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 # NLM, "MEDLINE/PubMed data element (field) descriptions": tags of comments and corrections.
 _NOTICE_TAGS: dict[NoticeKind, str] = {
@@ -33,6 +34,9 @@ def nbib_text(record: Record) -> str:
 
 
 def _field(tag: str, value: str) -> str:
+    # Only prose is wrapped: some readers make two headings, or two groups, of one that is (FR-048).
+    if tag not in _PROSE:
+        return f"{tag:<4}- {value}"
     # Words are never cut: readers join lines with a space.
     return textwrap.fill(
         value,
