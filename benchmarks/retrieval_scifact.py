@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -277,13 +278,20 @@ def write_results(
     }
     out.mkdir(parents=True, exist_ok=True)
     (out / "retrieval_scifact.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    rows = [f"| {name} | {m['nDCG@10']:.3f} | {m['R@100']:.3f} |" for name, m in means.items()]
+    page = results_page(result, claims)
+    (out / "retrieval_scifact.md").write_text(page, encoding="utf-8")
+    print(page)
+
+
+def results_page(result: Mapping[str, Any], claims: Mapping[str, Mapping[str, str]]) -> str:
+    """The same figures as a page for people."""
+    rows = [f"| {name} | {m['nDCG@10']:.3f} | {m['R@100']:.3f} |" for name, m in result["dev"].items()]
     lines = [
         "# Retrieval on SciFact",
         "",
         f"{result['benchmark']}. Packaged MiniLM, chunks of 500 characters; {2 * DEEP} candidates a list, as shipped "
         f"{RetrievalSettings().candidates} (too few passages for Recall@100 to be compared). "
-        f"The weight of words ({best}) was chosen on {len(claims['train'])} train claims; "
+        f"The weight of words ({result['lexical_weight']}) was chosen on {len(claims['train'])} train claims; "
         f"these are the {len(claims['dev'])} dev claims (two thirds of the published ones are used here).",
         "",
         "| method | nDCG@10 | Recall@100 |",
@@ -294,13 +302,12 @@ def write_results(
         "",
         *[
             f"- {name}: {d['mean']:+.3f} ({d['interval_95'][0]:+.3f} to {d['interval_95'][1]:+.3f})"
-            for name, d in differences.items()
+            for name, d in result["dev_ndcg_differences"].items()
         ],
         "",
         "Made by `benchmarks/retrieval_scifact.py`; the numbers are in `retrieval_scifact.json`.",
     ]
-    (out / "retrieval_scifact.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print("\n".join(lines))
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

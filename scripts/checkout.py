@@ -248,7 +248,9 @@ def ensure_node_modules() -> None:
         return
     npm = check_node()
     say("Installing the page's packages (npm ci) …")
-    if run_step([npm, "ci", "--no-audit", "--no-fund"], FRONTEND, "installing the page's packages") != 0:
+    # All the page's packages are for building it; NODE_ENV=production would leave them out.
+    command = [npm, "ci", "--include=dev", "--no-audit", "--no-fund"]
+    if run_step(command, FRONTEND, "installing the page's packages") != 0:
         raise SetupError(
             "npm could not install the page's packages; its last lines stand above. If it names the network, check it "
             "(and npm's proxy or registry settings), then run the same command again."

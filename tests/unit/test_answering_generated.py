@@ -146,6 +146,13 @@ def test_fr_157_all_tokens_spent_on_reasoning_is_named(llm_server: LLMServer) ->
     assert "reasoning" in error.message
 
 
+def test_reasoning_that_begins_in_the_middle_and_never_ends_leaves_an_incomplete_answer(llm_server: LLMServer) -> None:
+    llm_server.script(Reply(("Aspirin helps [1]. In mice it <thought> of harm. ", "It raised bleeding [2].")))
+    pieces, error = ask(a_writer(llm_server))
+    assert "".join(pieces).strip() == "Aspirin helps [1]. In mice it"
+    assert isinstance(error, ModelReplyCut)
+
+
 FAILURES = [
     (Reply(status=401), ModelRefused, "refuses the key"),
     (Reply(status=404), ModelRefused, "does not know the model"),

@@ -47,6 +47,15 @@ def test_fr_087_a_busy_endpoint_is_asked_again(server: EmbeddingServer, status: 
     assert embedder.embed_passages(["aspirin"]).shape == (1, DIMENSION)
 
 
+def test_how_often_it_is_asked_again_is_a_setting(server: EmbeddingServer) -> None:
+    embedder = embedder_of(server, retries=0)
+    embedder.embed_query("reached")
+    server.queue.append(Scripted(status=503, body={"error": {"message": "busy"}}, headers={"Retry-After": "0"}))
+    with pytest.raises(EmbedderUnavailable):
+        embedder.embed_passages(["aspirin"])
+    assert embedder.embed_passages(["aspirin"]).shape == (1, DIMENSION)
+
+
 def test_the_dimension_of_an_unknown_model_is_asked_of_the_endpoint(server: EmbeddingServer) -> None:
     assert embedder_of(server).identity.dimension == DIMENSION
 

@@ -69,6 +69,15 @@ def test_a_key_of_another_service_in_the_environment_stays_at_home(
     assert not any("another" in value for seen in llm_server.chats for value in seen.headers.values())
 
 
+def test_prompts_are_traced_to_nobody_whatever_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    from langsmith.utils import tracing_is_enabled
+
+    monkeypatch.setenv("LANGSMITH_TRACING", "true")
+    monkeypatch.setenv("LANGSMITH_API_KEY", "some-key")
+    build_chat_model(LLMSettings(provider="openai", base_url="http://127.0.0.1:9/v1", model="m"))
+    assert not tracing_is_enabled()
+
+
 def test_openai_itself_gets_the_newer_name_of_the_token_limit() -> None:
     model = build_chat_model(settings(base_url="https://api.openai.com/v1"))
     payload = model._get_request_payload([("user", "Hi")])  # type: ignore[union-attr]

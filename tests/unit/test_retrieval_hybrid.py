@@ -179,6 +179,17 @@ def test_while_the_model_is_not_ready_words_alone_are_searched_and_it_is_said(
     assert retriever.search("Which cup did the patients win in football?", EVERYTHING).outcome == "nothing_relevant"
 
 
+def test_how_much_of_a_question_a_passage_must_hold_is_a_setting(
+    make: Make, embedder: WordHashEmbedder, tmp_path: Path
+) -> None:
+    embedder.state = "loading"
+    question = "Does aspirin prevent migraine?"
+    assert make()[0].search(question, EVERYTHING).outcome == "nothing_relevant"
+    _, index = make()
+    lenient = Retriever(index, embedder, small_settings(tmp_path, retrieval__min_coverage=0.1).retrieval)
+    assert pmids(lenient.search(question, EVERYTHING).relevant) == ["101"]
+
+
 def test_a_model_that_fails_at_this_query_falls_back_to_words(make: Make, embedder: WordHashEmbedder) -> None:
     retriever, _ = make()
 

@@ -286,6 +286,15 @@ def test_a_retracted_record_is_shown_last_and_never_given_to_the_model_unless_as
     assert [e.record.pmid for e in writer.given] == ["9000077"]
 
 
+def test_when_all_that_bears_on_a_question_is_retracted_the_model_is_not_asked() -> None:
+    withdrawn = (passage(make_record("9000077", "Aspirin.", "Aspirin helps.", notices=(Notice("retracted", "1"),))),)
+    writer = Writer([TEXT])
+    answer = finished(events_of(pipeline(writer, Found(withdrawn, withdrawn, report())))).answer
+    assert (answer.outcome, [e.pmid for e in answer.evidence]) == ("nothing_relevant", ["9000077"])
+    assert "retracted" in answer.text
+    assert not writer.is_closed, "the writer was started"
+
+
 def test_a_model_that_says_it_cannot_answer_gives_no_answer_and_no_claims() -> None:
     answer = finished(events_of(pipeline(Writer([NO_ANSWER[:20], NO_ANSWER[20:]])))).answer
     assert (answer.outcome, answer.text, answer.total) == ("nothing_relevant", NO_ANSWER, 0)

@@ -15,7 +15,7 @@ from medcite_core.settings import EmbeddingSettings
 
 _QUERY_TIMEOUT_S = 15.0
 """A person waits for a query's vector; after this the search goes on by words."""
-_PASSAGE_RETRIES, _QUERY_RETRIES = 5, 1
+_QUERY_RETRIES = 1
 _PROBE = "aspirin"
 
 
@@ -35,6 +35,7 @@ class EndpointEncoder:
         self._model = settings.model
         self._batch_size = settings.batch_size
         self._timeout_s = settings.timeout_s
+        self._retries = settings.retries
         self._prompt = card.identity.query_prompt
         self._dimension = card.identity.dimension
         # The client insists on some key; local servers ask for none.
@@ -59,7 +60,7 @@ class EndpointEncoder:
     def _request(self, texts: list[str], *, is_query: bool) -> Vectors:
         client = self._client.with_options(
             timeout=min(self._timeout_s, _QUERY_TIMEOUT_S) if is_query else self._timeout_s,
-            max_retries=_QUERY_RETRIES if is_query else _PASSAGE_RETRIES,
+            max_retries=min(self._retries, _QUERY_RETRIES) if is_query else self._retries,
         )
         try:
             reply = client.embeddings.with_raw_response.create(

@@ -92,11 +92,14 @@ class GeneratedAnswer:
                 "Ask again: from now on the reasoning of this model is held back.",
             ) from None
         rest = identifiers.feed(thoughts.close()) + identifiers.close()
+        is_cut = thoughts.ended_in_thought
         if rest:
             has_text = has_text or not rest.isspace()
             yield rest
         if not has_text:
             self._raise_empty(thoughts, ending)
+        if is_cut:
+            raise ModelReplyCut("the model began to reason in the middle of its answer and never came back to it")
         check_ending(ending, self._model, self._settings)
 
     def _raise_empty(self, thoughts: ThoughtFilter, ending: ReplyEnding) -> None:

@@ -40,6 +40,11 @@ class ThoughtFilter:
         self._unread += piece
         return self._release(self._read())
 
+    @property
+    def ended_in_thought(self) -> bool:
+        """Whether a reasoning tag was opened after text had been passed on, and not closed (yet): the rest is lost."""
+        return self._is_thinking and self._has_begun
+
     def close(self) -> str:
         """What was held back and turns out to be answer."""
         rest = "" if self._is_thinking else self._unread

@@ -21,6 +21,13 @@ class NotAChatReply(Exception):
     """The server answered with a web page where a chat reply was due; the message is its content type."""
 
 
+def _keep_prompts_here() -> None:
+    """Switch LangSmith off, whatever the environment says: what people ask goes to the chosen model and nobody else."""
+    import langsmith
+
+    langsmith.configure(enabled=False)
+
+
 def build_chat_model(settings: LLMSettings) -> BaseChatModel | None:
     """The chat model, ready to stream; None when answers are to be made of quotations. Contacts nobody.
 
@@ -32,6 +39,7 @@ def build_chat_model(settings: LLMSettings) -> BaseChatModel | None:
     if settings.provider == "none":
         return None
     _check(settings)
+    _keep_prompts_here()
     if settings.provider == "huggingface":
         from medcite_middleware.llm.hugging_face import build_hugging_face_model
 

@@ -24,8 +24,8 @@ from medcite_middleware.pipeline.understanding import Found, Rewriter, Searcher,
 from medcite_middleware.shaping import answer_out, evidence_out, search_out
 from medcite_middleware.verification.claims import split_claims
 
-MAX_ANSWER_CHARS = 60_000
-"""A reply that goes on longer is cut: a model server may never stop."""
+MAX_ANSWER_CHARS = 20_000
+"""A reply that goes on longer is cut: a model server may never stop. As long as a turn of a history may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,11 @@ class AskPipeline:
         return tuple(e for e in evidence if self._may_support(e.record))
 
     async def _write(self, request: AskRequest, evidence: tuple[Evidence, ...], state: _State) -> AsyncGenerator[Event]:
+        allow = self._allow_retracted
+        if not self._for_model(evidence):
+            state.refused = nothing_to_quote(evidence, allow_retracted=allow)
+            return
         if self._writer is None:
-            allow = self._allow_retracted
             draft = await in_thread(quote_answer, state.meant, evidence, allow_retracted=allow)
             state.text, state.claims = draft.text, draft.claims
             if draft.claims:

@@ -159,7 +159,7 @@ class Retriever:
             least = self._settings.min_cosine
             near = [item for item in telling if item.cosine is not None and item.cosine >= least]
             return _spread(self._passages(_body_for_title(near)), limit)
-        coverage = LexicalCoverage(self._index, report.query, report.corpus_records)
+        coverage = LexicalCoverage(self._index, report.query, report.corpus_records, self._settings.min_coverage)
         return _spread((p for p in self._passages(_body_for_title(telling)) if coverage.is_relevant(p)), limit)
 
 

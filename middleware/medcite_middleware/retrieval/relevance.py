@@ -10,18 +10,17 @@ from medcite_core.stemming import stem_words
 from medcite_core.types import Passage
 from medcite_middleware.retrieval.query import content_words
 
-MIN_COVERAGE = 0.6
-"""Share of a question's content words, weighted by rarity, that a relevant passage holds.
-
-Of 500 BioASQ questions 87 % reach it with one of their own snippets, and 10 % of questions on no medical matter with
-the best of 2,000 abstracts.
-"""
-
 
 class LexicalCoverage:
-    """How much of one question each passage covers. A word that no record holds weighs most."""
+    """How much of one question each passage covers. A word that no record holds weighs most.
 
-    def __init__(self, index: CorpusIndex, query: str, corpus_records: int) -> None:
+    `least` is the share of its content words, weighted by rarity, that a relevant passage holds. At 0.6, of 500 BioASQ
+    questions 87 % reach it with one of their own snippets, and 10 % of questions on no medical matter with the best of
+    2,000 abstracts.
+    """
+
+    def __init__(self, index: CorpusIndex, query: str, corpus_records: int, least: float) -> None:
+        self._least = least
         self._weights: dict[str, float] = {}
         for stem, word in content_words(query).items():
             _, with_word = index.lexical_records(word, SearchFilter(), 0, 1)
@@ -35,4 +34,4 @@ class LexicalCoverage:
 
     def is_relevant(self, passage: Passage) -> bool:
         """Whether it covers enough."""
-        return self.of(passage) >= MIN_COVERAGE
+        return self.of(passage) >= self._least
