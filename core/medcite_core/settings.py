@@ -52,7 +52,7 @@ class ServerSettings(_Part):
     heartbeat_s: float = Field(15.0, gt=0, le=60, description="Longest silence on an event stream.")
     run_grace_s: float = Field(15.0, ge=0, le=600, description="How long a run goes on with nobody watching it.")
     max_runs: int = Field(32, ge=1, le=1000, description="Questions answered at the same time.")
-    max_body_bytes: int = Field(262_144, ge=1024, description="Largest request body.")
+    max_body_bytes: int = Field(1_048_576, ge=1024, description="Largest request body.")
     cors_origins: Annotated[tuple[str, ...], BeforeValidator(_origins)] = Field(
         (), description="Other sites whose pages may call the service, with commas: http://localhost:5173."
     )

@@ -1,4 +1,4 @@
-"""The page's types come from the service's events; frontend/tests/event-types.test.ts is the other half of the chain."""
+"""The page's types come from the service's events; frontend/tests/event-types.test.ts is the other half."""
 
 from __future__ import annotations
 
