@@ -30,8 +30,12 @@ _REMINDER = (
 )
 
 _FENCE = "passage"
-# Opening of our fence, or of a model's own control tokens (<|im_start|>, [INST], <<SYS>>), inside data.
-_FENCE_LIKE = re.compile(rf"<(?=\s*/?\s*{_FENCE}\b)|<(?=\|)|<(?=<\s*/?\s*SYS)|(?<=<)<(?=SYS)", re.IGNORECASE)
+# Opening of our fence, or of a model's own control tokens (<|im_start|>, [INST], <<SYS>>, </s>), inside data.
+_FENCE_LIKE = re.compile(
+    rf"<(?=\s*/?\s*{_FENCE}\b)|<(?=[|｜])|<(?=<\s*/?\s*SYS)|(?<=<)<(?=SYS)|<(?=/?s>)|<(?=(?:start|end)_of_turn>)"
+    r"|<(?=/?(?:bos|eos|unk|pad|think|thinking|thought|reasoning)>)",
+    re.IGNORECASE,
+)
 _CONTROL_LIKE = re.compile(r"\[(?=/?(?:INST|SYSTEM)\b)", re.IGNORECASE)
 _MESSAGE_TOKENS = 8
 _RESERVE_TOKENS = 16
