@@ -18,7 +18,7 @@ from medcite_middleware.services.highlighting import Highlights, highlight, quer
 
 REORDERED = 100
 """So many of the records that match best by their words are put in order by their meaning too."""
-_PASSAGES = 2 * REORDERED
+_PASSAGES = REORDERED
 _KEPT_HEADS = 64
 
 
