@@ -8,6 +8,7 @@ import {
 	fetchExport,
 	fetchResults,
 	kindsOf,
+	missingIn,
 	pageCount,
 	pagesOffered,
 	parametersOf,
@@ -148,6 +149,13 @@ test('an export that is not whole says so, and so does one that was not counted'
 		isWhole: false,
 		text: expect.stringContaining('did not say'),
 	});
+});
+
+test('the PMIDs that an error names as missing are those, and not the counts beside them', () => {
+	const message = '2 of 22 records are not in this corpus: PMID 777, 88';
+	expect(missingIn(message)).toEqual(['777', '88']);
+	expect(missingIn(message.replace('2 of', '12 of').replace('88', '88 and 10 more'))).toEqual(['777', '88']);
+	expect(missingIn('12,000 records are too many for one file')).toEqual([]);
 });
 
 test('errors come in the words of the service', async () => {

@@ -200,6 +200,12 @@ export function exportLine(
 	return { text: parts.join(' '), isWhole: exported === asked && asked === wanted };
 }
 
+/** The PMIDs that an error names as not in the corpus; of very many it names the first only. */
+export function missingIn(message: string): string[] {
+	const named = /not in this corpus: PMID (\d+(?:, \d+)*)/.exec(message)?.[1];
+	return named?.split(', ') ?? [];
+}
+
 export type Style = 'vancouver' | 'apa';
 
 /** A record as an entry of a reference list. */
