@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 import time
 import traceback
@@ -18,6 +20,8 @@ log = structlog.get_logger(__name__)
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 POLLED = frozenset({"/healthz", "/readyz", "/server_status"})
+# How long a refused body is read on, so that the refusal arrives.
+_READ_OFF_S = 2.0
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
@@ -107,6 +111,7 @@ class Guard:
         """The messages of the body, or None when it is too large, which is noticed while it comes in."""
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > self.max_body_bytes:
+            await self._read_off(receive)
             return None
         messages: list[Message] = []
         size = 0
@@ -118,6 +123,18 @@ class Guard:
                 return None
             if message["type"] != "http.request" or not message.get("more_body", False):
                 return messages
+
+    async def _read_off(self, receive: Receive) -> None:
+        """Read what a client goes on sending, as far as that is bearable: closing on it would reset the connection,
+        and the client would never see why."""
+        left = 8 * self.max_body_bytes
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_READ_OFF_S):
+                while left > 0:
+                    message = await receive()
+                    left -= len(message.get("body", b""))
+                    if message["type"] != "http.request" or not message.get("more_body", False):
+                        return
 
     def _log(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
         # The template of the path, not the path: no query, identifier or body is ever logged.
