@@ -37,7 +37,6 @@ HOSTILE = make_record(
     notices=(Notice("corrected", "9990", PAYLOADS[5]),),
 )
 QUERY = "blood pressure"
-"""Finds a few pages of the demo corpus."""
 
 
 @pytest.fixture(scope="module")
@@ -192,14 +191,12 @@ def test_marks_survive_pages_searches_and_reloads_and_the_exported_file_holds_ju
         page.wait_for_selector("li .title")
         assert page.locator("[data-testid=marked]").inner_text().startswith(f"{len(wanted)} marked")
         assert page.locator(f"li[data-pmid='{other}'] input").is_checked()
-        entries = rispy.loads(saved(page, "#export-marked"))
-        assert len(entries) == len(wanted)
+        assert len(rispy.loads(saved(page, "#export-marked"))) == len(wanted)
         text = saved(page, "#export-marked", "nbib")
         assert re.findall(r"^PMID- (\d+)", text, re.MULTILINE) == wanted
         until(page, "document.querySelector('[data-testid=exported]').textContent.includes('exported to')")
         line = page.locator("[data-testid=exported]").inner_text()
         assert line.startswith(f"{len(wanted)} of {len(wanted)} exported to ")
-        watched.shot("records-exported")
         page.get_by_role("button", name="Clear marks").click()
         assert page.locator("#export-marked").count() == 0
         assert page.locator("li input:checked").count() == 0
@@ -225,11 +222,11 @@ def test_the_export_of_all_hits_holds_as_many_records_as_the_list_says(browser: 
 def test_records_are_found_read_marked_and_exported_by_keyboard_alone(
     browser: Browser, demo: LiveService, size: tuple[int, int]
 ) -> None:
-    def tab_to(selector: str) -> None:
+    def tab_to(selector: str, key: str = "Tab") -> None:
         for _ in range(60):
             if page.evaluate("s => document.activeElement.matches(s)", selector):
                 return
-            page.keyboard.press("Tab")
+            page.keyboard.press(key)
         pytest.fail(f"Tab does not lead to {selector}")
 
     with watched_page(browser, demo.base_url, size=size) as watched:
@@ -259,10 +256,7 @@ def test_records_are_found_read_marked_and_exported_by_keyboard_alone(
             until(page, "pmid => document.activeElement.closest('li')?.dataset.pmid === pmid", pmids[2])
             page.keyboard.press("Escape")
         assert page.locator("li input:checked").count() == 1
-        for _ in range(20):
-            if page.evaluate("document.activeElement.id") == "export-marked":
-                break
-            page.keyboard.press("Shift+Tab")
+        tab_to("#export-marked", "Shift+Tab")
         with page.expect_download() as download:
             page.keyboard.press("Enter")
         assert len(rispy.loads(Path(download.value.path()).read_text(encoding="utf-8"))) == 1
@@ -292,7 +286,6 @@ def test_the_words_marked_are_those_the_service_found_counted_in_code_points(
         page.locator("li .title").first.click()
         page.wait_for_selector("#record-panel")
         assert page.locator("#record-panel mark").filter(has_not_text="marked").all_inner_texts() == words
-        assert set(page.locator("li mark").all_inner_texts()) == {"Hostile", "hostile"} & set(words)
 
 
 def test_hostile_markup_in_the_list_and_in_the_query_stays_text(browser: Browser, small: LiveService) -> None:
@@ -322,7 +315,6 @@ def test_a_citation_is_copied_and_said_to_be(browser: Browser, demo: LiveService
             assert said.get_attribute("role") == "status"
             text = demo.client.get(f"/api/records/{pmid}/citation", params={"style": style}).json()["text"]
             assert page.evaluate("navigator.clipboard.readText()") == text
-        watched.shot("records-citation")
 
 
 def test_what_goes_wrong_is_said_in_words_with_the_request_id(browser: Browser, small: LiveService) -> None:
@@ -404,4 +396,3 @@ def test_axe_finds_no_violation_in_any_state_of_the_list(
         search(page, "?!")
         page.wait_for_selector(".notice")
         assert violations(page) == []
-        watched.shot(f"records-error-{name}")
