@@ -10,6 +10,7 @@ export class Suggestions {
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#stopper: AbortController | undefined;
 	#prefix = '';
+	#pending = Promise.resolve();
 
 	constructor(field: ListField) {
 		this.#field = field;
@@ -22,10 +23,14 @@ export class Suggestions {
 	}
 
 	/** Look for values now. */
-	async look(prefix: string): Promise<void> {
+	look(prefix: string): Promise<void> {
 		clearTimeout(this.#timer);
 		const wanted = prefix.trim();
-		if (wanted === this.#prefix) return;
+		if (wanted !== this.#prefix) this.#pending = this.#find(wanted);
+		return this.#pending;
+	}
+
+	async #find(wanted: string): Promise<void> {
 		this.#stopper?.abort();
 		this.#prefix = wanted;
 		if (!wanted) {
