@@ -173,7 +173,7 @@ class RunEvent(BaseModel):
 
 
 class StageEvent(BaseModel):
-    """A step began or went on: `search`, `read`, `write`, `check`. `total` 0 when not known."""
+    """A step began or went on: `understand`, `search`, `read`, `write`, `check`. `total` 0 when not known."""
 
     type: Literal["stage"] = "stage"
     name: str

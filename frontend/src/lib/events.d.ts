@@ -21,7 +21,7 @@ export interface RunEvent {
 	type: 'run';
 }
 /**
- * A step began or went on: `search`, `read`, `write`, `check`. `total` 0 when not known.
+ * A step began or went on: `understand`, `search`, `read`, `write`, `check`. `total` 0 when not known.
  */
 export interface StageEvent {
 	done: number;

@@ -68,6 +68,7 @@ export function finishedAnnouncement(answer: AnswerOut): string {
 }
 
 const stageWords: Record<string, string> = {
+	understand: 'Reading the question with the ones before it',
 	search: 'Searching the corpus',
 	read: 'Reading the passages',
 	write: 'Writing the answer',

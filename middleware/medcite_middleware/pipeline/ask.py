@@ -108,13 +108,15 @@ class AskPipeline:
             MedciteError: the run could not go on; what the text events held is then no answer.
         """
         state = _State("generated" if self._writer else "quotations")
-        yield StageEvent(name="search")
         since = time.monotonic()
+        if request.history:
+            yield StageEvent(name="understand")
         understood = await understand(request.question, request.history, self._rewriter)
         state.meant = understood.question
         if request.history:
             state.note("understand", since)
             since = time.monotonic()
+        yield StageEvent(name="search")
         found = await search(self._searcher, understood, request.search_filter, request.k)
         state.note("search", since)
         state.refused = refusal(found.report, found.passages, found.relevant, self._min_cosine)
