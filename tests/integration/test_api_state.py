@@ -192,13 +192,20 @@ def test_the_description_of_the_service_names_every_route_and_the_shape_of_error
         "/api/answer",
         "/api/verify",
         "/api/search",
+        "/api/results",
+        "/api/export",
+        "/api/suggestions",
         "/api/corpus",
         "/api/records/{pmid}",
+        "/api/records/{pmid}/citation",
         "/api/runs/{run_id}",
         "/api/runs/{run_id}/events",
         "/healthz",
         "/readyz",
         "/server_status",
+        "/retrieve_documents_dense",
+        "/retrieve_documents_dense_f",
+        "/retrieve_documents_sparse",
     }
     assert "ErrorBody" in described["components"]["schemas"]
     refused = described["paths"]["/api/ask"]["post"]["responses"]["422"]["content"]["application/json"]["schema"]

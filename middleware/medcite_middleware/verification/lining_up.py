@@ -24,9 +24,17 @@ def is_measure(number: Word, source: Sequence[Word]) -> bool:
     at = source.index(number)
     before = source[at - 1].form.casefold() if at else ""
     after = source[at + 1].form.casefold() if at + 1 < len(source) else ""
-    if before in LABEL_NOUNS | THRESHOLDS or after in UNITS or number.is_compound:
+    if before in LABEL_NOUNS | THRESHOLDS or after in UNITS or number.is_compound or _ends_a_range(at, source):
         return False
     return not re.fullmatch(r"(1[89]|20)\d\d", number.form) and _is_after_the_verb(at, source)
+
+
+def _ends_a_range(at: int, source: Sequence[Word]) -> bool:
+    """Whether a number is the end of "20 to 46"; "rose to 46" and "from 20% to 46%" say what was found."""
+    earlier = [w for w in source[max(0, at - 4) : at] if w.form != "%"]
+    if len(earlier) < 2 or earlier[-1].form != "to" or not earlier[-2].is_number:
+        return False
+    return len(earlier) < 3 or earlier[-3].form.casefold() != "from"
 
 
 def is_rounding(claimed: str, stated: str) -> bool:

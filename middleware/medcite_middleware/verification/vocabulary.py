@@ -109,7 +109,7 @@ UNITS = frozenset(
 """A number before one of these is a time, a dose or a size of what was given, not what was found."""
 
 THRESHOLDS = frozenset(
-    """than least most over above below under exceeding aged age ages older younger < ≤ > ≥ to - between up within first""".split()
+    """than least most over above below under exceeding aged age ages older younger < ≤ > ≥ - between up within first""".split()
 )
 """A number after one of these bounds a group or a range."""
 
