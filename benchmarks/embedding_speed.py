@@ -23,6 +23,7 @@ import numpy as np
 
 from medcite_core.chunking import chunk_record, embedding_texts
 from medcite_core.embedding.factory import build_embedder
+from medcite_core.embedding.models import model_card
 from medcite_core.settings import Settings
 from medcite_ingestion.demo import demo_records
 
@@ -55,6 +56,7 @@ def measure(count: int, rounds: int) -> dict[str, Any]:
     texts = sample_texts(count)
     ours = build_embedder(Settings().embedding)
     peer = SentenceTransformer(str(get_model_path()), device="cpu")
+    peer.max_seq_length = model_card(Settings().embedding).max_tokens  # both read whole chunks
     ours.embed_passages(texts[:32])
     peer.encode(texts[:32])
     took: dict[str, list[float]] = {"ours": [], "peer": []}
