@@ -347,25 +347,34 @@ def test_hostile_markup_in_sources_and_answers_stays_text(
 def test_each_answer_of_a_conversation_keeps_its_own_sources(
     browser: Browser, generating: LiveService, llm_server: LLMServer
 ) -> None:
-    llm_server.script(
-        Reply(pieces=ANSWER), Reply(pieces=("Zetamab cured asthma in all 40 patients with severe asthma [1].",))
-    )
+    llm_server.script(Reply(pieces=ANSWER), Reply(pieces=("Warfarin increased major bleeding in the elderly [1].",)))
     with watched_page(browser, generating.base_url) as watched:
         page = watched.page
         ask(page, QUESTION)
         wait_until_over(page)
-        ask(page, "Does zetamab cure asthma?")
+        ask(page, "Does warfarin increase major bleeding?")
         wait_until_over(page, 2)
         assert [m["role"] for m in watched.bodies[1]["history"]] == ["user", "assistant"]
         turns = page.locator(".turn")
         turns.nth(1).locator("button.verdict").first.click()
         panel = page.locator("#evidence-panel")
-        assert "Retracted" in panel.inner_text()
-        assert panel.locator("a[href='https://pubmed.ncbi.nlm.nih.gov/999/']").count() == 1
-        assert turns.nth(1).locator("button.verdict.supported").count() == 0
-        watched.shot("retracted")
+        assert "Warfarin and bleeding" in panel.inner_text()
         turns.nth(0).locator("button.verdict").first.click()
         assert "Aspirin after ischaemic stroke" in panel.inner_text()
+
+
+def test_a_question_that_only_a_retracted_record_answers_is_refused_and_says_why(
+    browser: Browser, generating: LiveService
+) -> None:
+    with watched_page(browser, generating.base_url) as watched:
+        page = watched.page
+        ask(page, "Does zetamab cure asthma?")
+        wait_until_over(page)
+        turn = page.locator(".turn").first
+        assert "retracted" in turn.inner_text().lower()
+        assert turn.locator("button.verdict").count() == 0
+        assert turn.locator("a[href*='pubmed.ncbi.nlm.nih.gov/104']").count() == 1
+        watched.shot("retracted")
 
 
 def test_the_theme_can_be_chosen_and_is_kept(browser: Browser, generating: LiveService) -> None:
