@@ -77,7 +77,8 @@ def watched_page(
     watched = Watched(page)
 
     def on_request(request: Any) -> None:
-        if not request.url.startswith((base_url, "data:")):
+        # A file that the page made and offers for saving is a blob of its own.
+        if not request.url.removeprefix("blob:").startswith((base_url, "data:")):
             watched.problems.append(f"request to {request.url}")
         elif request.method == "POST" and request.url.endswith("/api/ask"):
             watched.bodies.append(request.post_data_json)
@@ -100,7 +101,7 @@ def watched_page(
         yield watched
     finally:
         context.close()
-    assert watched.problems == []
+    assert watched.problems == [], watched.problems
 
 
 def until(page: Page, expression: str, arg: object = None, seconds: float = 60.0) -> None:
