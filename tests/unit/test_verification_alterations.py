@@ -47,6 +47,10 @@ BRACKETS = [
     ("Aspirin reduced mortality in the adults (Ptrend = 0.45).", "Aspirin reduced mortality in the adults"),
     ("Aspirin reduced mortality (OR 0.96, 95% CI 0.70-1.31) in adults.", "Aspirin reduced mortality in adults"),
     ("Aspirin lowered pain in adults (95% CI -0.3 to 1.2).", "Aspirin lowered pain in adults"),
+    ("Aspirin lowered pain in the adults (RR 0.8 [0.7-1.1]).", "Aspirin lowered pain in the adults"),
+    ("Although not significant, aspirin lowered pain in adults.", "Aspirin lowered pain in adults"),
+    ("Aspirin lowered pain in adults, but not in women.", "Aspirin lowered pain in adults"),
+    ("Only 5 of 100 adults improved on the new drug.", "5 of 100 adults improved on the new drug"),
     ("Aspirin lowered mortality (hazard 0.8 in men and 1.4 in women.", "Aspirin lowered mortality"),
 ]
 LITTLE_WORDS = [

@@ -34,7 +34,7 @@ def is_droppable(words: Sequence[Word], before: Sequence[Word]) -> bool:
     if not all(w.is_number or w.form in _MARKS or w.form.casefold() in _STATISTIC_WORDS for w in inner):
         return False
     forms = [w.form.casefold() for w in inner]
-    return not _has_large_p(forms) and not _includes_no_effect(forms)
+    return not (_has_large_p(forms) or _includes_no_effect(forms) or _spans_one_unnamed(forms))
 
 
 def _abbreviates(form: str, before: Sequence[Word]) -> bool:
@@ -74,6 +74,17 @@ def _includes_no_effect(forms: Sequence[str]) -> bool:
             return True
         low, high = bounds
         if low <= (1.0 if is_ratio else 0.0) <= high or (not is_ratio and low <= 1.0 <= high and low > 0 and high < 5):
+            return True
+    return False
+
+
+def _spans_one_unnamed(forms: Sequence[str]) -> bool:
+    """Whether a range without a name ("RR 0.8 [0.7-1.1]") may be the interval of a ratio that holds 1."""
+    if {"range", "iqr", "median"} & set(forms):
+        return False
+    for low, sign, high in zip(forms, forms[1:], forms[2:], strict=False):
+        is_range = sign in ("-", "to") and all(re.fullmatch(r"\d+(\.\d+)?", form) for form in (low, high))
+        if is_range and float(low) <= 1 <= float(high):
             return True
     return False
 
