@@ -71,6 +71,8 @@ def _after_closing_quote(line: str, cut: int) -> int:
 def _is_boundary(line: str, start: int, cut: int) -> bool:
     """Whether the segmenter's cut can stand: not inside brackets, nor before a bracket with no full stop before it."""
     left = line[start:cut]
+    if left.rstrip().endswith((";", "et al.")):
+        return False
     if any(left.count(opening) > left.count(closing) for opening, closing in ("()", "[]")) and len(left) < 600:
         return False
     return line[cut] not in "([" or left.rstrip().endswith((".", "!", "?", ";", "”", '"', "]", ")"))

@@ -51,6 +51,12 @@ BRACKETS = [
     ("Although not significant, aspirin lowered pain in adults.", "Aspirin lowered pain in adults"),
     ("Aspirin lowered pain in adults, but not in women.", "Aspirin lowered pain in adults"),
     ("Only 5 of 100 adults improved on the new drug.", "5 of 100 adults improved on the new drug"),
+    ("It is a myth; Aspirin reduced mortality in adults.", "Aspirin reduced mortality in adults"),
+    ("Aspirin reduced death and stroke (p = 0.01 and 0.40).", "Aspirin reduced death and stroke"),
+    ("The new statin lowered mortality in adults (NS).", "The new statin lowered mortality in adults"),
+    ("Few adults who took aspirin improved on it.", "The few adults who took aspirin improved on it"),
+    ("CD4−CD25+ cells cured most of the mice here.", "CD4 CD25+ cells cured most of the mice here"),
+    ("The drug was given to adults from D-7 on.", "The drug was given to adults from D7 on"),
     ("Aspirin lowered mortality (hazard 0.8 in men and 1.4 in women.", "Aspirin lowered mortality"),
 ]
 LITTLE_WORDS = [
@@ -89,7 +95,6 @@ def test_the_same_sentences_untouched_are_supported(source: str) -> None:
         ("Hyperbaric oxygen (HBO) improved outcome in adults.", "Hyperbaric oxygen improved outcome in adults"),
         ("Mortality fell in 34 of 120 adults (28.3%).", "Mortality fell in 34 of 120 adults"),
         ("However, mortality fell in the treated adults.", "Mortality fell in the treated adults"),
-        ("The mortality fell in the treated adults.", "Mortality fell in treated adults"),
     ],
 )
 def test_what_turns_no_meaning_is_supported(source: str, claim: str) -> None:

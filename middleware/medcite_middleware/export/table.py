@@ -53,8 +53,10 @@ def csv_text(record: Record) -> str:
 
 def harmless(text: str) -> str:
     """`text` on one line; an apostrophe before what a spreadsheet would take for a formula."""
-    starts_one = text.lstrip(" \n\u00a0").startswith(_FORMULA_STARTS)
-    return f"'{one_line(text)}" if starts_one else one_line(text)
+    line = one_line(text)
+    visible = line.lstrip("\u200b\u200c\u200d\u2060\ufeff\u00ad \u00a0")
+    starts_one = visible.startswith(_FORMULA_STARTS) or text.lstrip(" \n\u00a0").startswith(_FORMULA_STARTS)
+    return f"'{line}" if starts_one else line
 
 
 def _line(cells: list[str]) -> str:

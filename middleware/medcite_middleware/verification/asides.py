@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from medcite_middleware.verification.words import Word
 
 _STATISTIC_WORDS = frozenset(
-    """n ci or rr hr aor ahr arr irr smd md wmd sd se sem iqr cri mean median range p to and vs versus confidence
-    interval intervals odds ratio hazard relative risk rate standard deviation error adjusted respectively chi squared
-    t f df z r beta α β χ credible log rank test""".split()
+    """n ci or rr hr aor ahr arr irr smd md wmd sd se sem iqr cri mean median range p to vs versus confidence
+    interval intervals odds ratio hazard relative risk rate standard deviation error adjusted credible""".split()
 )
 _RATIOS = frozenset("or rr hr aor ahr irr ratio ratios".split())
 _MARKS = frozenset("% < ≤ > ≥ = ± - / ~ × , ; : . ( ) [ ] + κ".split())
 _MAX_P = 0.05
+# Capitals that say something: not significant, not reached, in the United States, by mouth.
+_STATEMENTS = frozenset("NS NR ND NA NE US USA UK EU IV PO IM SC KO WT".split())
 
 
 def is_droppable(words: Sequence[Word], before: Sequence[Word]) -> bool:
@@ -34,12 +35,16 @@ def is_droppable(words: Sequence[Word], before: Sequence[Word]) -> bool:
     if not all(w.is_number or w.form in _MARKS or w.form.casefold() in _STATISTIC_WORDS for w in inner):
         return False
     forms = [w.form.casefold() for w in inner]
+    if not {"%", "/", "n", "p", "ci", "interval", "intervals", "sd", "se", "range", "iqr"} & set(forms):
+        return False
     return not (_has_large_p(forms) or _includes_no_effect(forms) or _spans_one_unnamed(forms))
 
 
 def _abbreviates(form: str, before: Sequence[Word]) -> bool:
     """Whether `form` is in capitals, and its letters stand in order in the words before it (HBO, IL-18r)."""
     letters = [c for c in form.casefold() if c.isalpha()]
+    if form in _STATEMENTS:
+        return False
     if not 2 <= len(form) <= 10 or not re.search(r"[A-Z].*[A-Z0-9]|[A-Z0-9].*[A-Z]", form) or len(letters) < 2:
         return False
     words = [w.form.casefold() for w in before if w.kind in ("word", "identifier")][-2 * len(letters) - 2 :]

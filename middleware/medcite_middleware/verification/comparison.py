@@ -106,9 +106,7 @@ def _without_opening(words: tuple[Word, ...]) -> tuple[Word, ...]:
     for length in range(min(MAX_OPENING_WORDS, len(words) - MIN_NEGATED_WORDS), 0, -1):
         if tuple(w.form.casefold() for w in words[:length]) not in OPENINGS:
             continue
-        gap = words[length].span.start - words[length - 1].span.end
-        is_set_off = words[length].form in (",", ":") or gap > 1
-        if length == 1 and not is_set_off:
+        if length == 1 and words[length].form not in (",", ":"):
             continue
         rest = words[length:]
         return _without_opening(rest[1:] if rest[0].form in (",", ":") else rest)

@@ -14,7 +14,12 @@ from medcite_middleware.verification.vocabulary import AUXILIARIES, FINDING_VERB
 from medcite_middleware.verification.words import Word
 
 _ARTICLES = frozenset("a an the".split())
-_GROUP_WORDS = frozenset("with of among having in for without receiving given taking".split())
+_GROUP_WORDS = frozenset(
+    """with of among having in for without receiving given taking at after before during under on by to from fed
+    exposed than per""".split()
+)
+_CONDITIONS = frozenset("when if unless because although while whether only".split())
+_PARTS = frozenset("half some many most several few".split())
 _LINKS = frozenset("associated correlated linked related".split())
 _RELATIVE = frozenset("who whom whose which that".split())
 
@@ -53,7 +58,8 @@ def is_rounding(claimed: str, stated: str) -> bool:
 def negates_the_finding(negations: set[str], touched: set[str], at: int, source: Sequence[Word]) -> bool:
     """Whether a negation at position `at` turns the main statement."""
     near = [w.form.casefold() for w in source[max(0, at - 4) : at]]
-    if _RELATIVE & set(near):
+    earlier = {w.form.casefold() for w in source[:at]}
+    if _RELATIVE & set(near) or (_CONDITIONS | _PARTS) & earlier or any(w.is_number for w in source[:at]):
         return False
     before = near[-1] if near else ""
     if negations <= {"no", "never"}:

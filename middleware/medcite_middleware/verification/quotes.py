@@ -31,13 +31,13 @@ def find_quote(words: str, source: str, threshold: float = 90.0) -> Span | None:
     """
     if not words.strip():
         return None
-    at = source.find(words)
+    at = _whole_match(words, source)
     if at >= 0:
         return Span(at, at + len(words))
     plain_words, _ = normalised(words)
     plain_source, places = normalised(source)
     plain_words = plain_words.strip()
-    at = plain_source.find(plain_words)
+    at = _whole_match(plain_words, plain_source)
     if at >= 0:
         return Span(places[at], places[at + len(plain_words) - 1] + 1)
     aligned = fuzz.partial_ratio_alignment(plain_words, plain_source, score_cutoff=threshold)
@@ -73,6 +73,19 @@ def normalised(text: str) -> tuple[str, list[int]]:
             places.append(index)
         index += 1
     return "".join(characters), places
+
+
+def _whole_match(words: str, text: str) -> int:
+    """Where `words` stand in `text` as whole words; -1 if nowhere. "effective" is not found in "ineffective"."""
+    at = text.find(words)
+    while at >= 0:
+        end = at + len(words)
+        starts_inside = at > 0 and text[at - 1].isalnum() and words[0].isalnum()
+        ends_inside = end < len(text) and text[end].isalnum() and words[-1].isalnum()
+        if not starts_inside and not ends_inside:
+            return at
+        at = text.find(words, at + 1)
+    return -1
 
 
 def _compatible(character: str) -> str:

@@ -29,8 +29,9 @@ MIN_FOREIGN_WORDS = 6
 """Words in common from which a record that is not cited can speak against a claim."""
 
 _AIM_WORDS = re.compile(
-    r"^to\b|\b(?:aim\w*|objective\w*|purpose\w*|goal\w*|investigat\w+|determin\w+|evaluat\w+|assess\w*|examin\w+|stud\w+|"
-    r"explor\w+|test\w*|compar\w+|whether|hypothes\w+|describ\w+|review\w*|analy\w+|sought|unknown|unclear)\b",
+    r"^(?:to|in order to)\b|^(?:we|this|the|our|here|it)\b.*\b(?:aim\w*|objective\w*|purpose\w*|goal\w*|investigat\w+|"
+    r"determin\w+|evaluat\w+|assess\w*|examin\w+|stud\w+|explor\w+|test\w*|compar\w+|whether|hypothes\w+|describ\w+|"
+    r"review\w*|analy\w+|sought|unknown|unclear)\b",
     re.IGNORECASE,
 )
 _NUMBER_WORDS = re.compile(

@@ -57,9 +57,7 @@ all | none
 always | never
 most | few
 maximum maximal | minimum minimal
-major | minor
 survived | died
-survival | death mortality
 protective | harmful
 similar same | different
 similarly | differently
@@ -76,8 +74,8 @@ OPPOSITES: frozenset[tuple[str, str]] = frozenset(
 )
 """Pairs (word, opposite), both ways round."""
 
-HARMLESS = frozenset({"the"})
-"""The word that may come or go without a change of meaning. "A" may not: few is not a few."""
+HARMLESS: frozenset[str] = frozenset()
+"""Words that may come or go without a change of meaning: none. "A few" is not "few", "the only" is not "only"."""
 
 # Words that do not count as a difference when the kind of a difference is read; they never make two sentences the same.
 FILLERS = frozenset("a an the that also thus therefore hence moreover furthermore however additionally".split())
@@ -103,7 +101,7 @@ OPENINGS: frozenset[tuple[str, ...]] = frozenset(
 )
 
 UNITS = frozenset(
-    """second seconds s minute minutes min h hr hour hours day days d week weeks wk month months mo year years yr yrs mg g kg ug
+    """second seconds s minute minutes min h hr hour hours day days d week weeks wk month months mo year years yr yrs mg g kg ug nM mM hz
     μg mcg ng ml l dl iu u mmol μmol nmol mol mm cm m gy mci mbq cgy fold times old""".split()
 )
 """A number before one of these is a time, a dose or a size of what was given, not what was found."""
@@ -125,7 +123,8 @@ FINDING_VERBS = frozenset(
 # A number after one of these names a group or a point in time; it is a label, not a measure.
 LABEL_NOUNS = frozenset(
     """group groups phase type grade stage day days week weeks month months year years arm arms cohort study trial table figure
-    class level category visit cycle session season chapter version part""".split()
+    class level category visit cycle cycles session season chapter version part dose doses quartile tertile quintile chromosome
+    exon experiment grant model factor wave site item after""".split()
 )
 
 NUMBER_WORDS = {

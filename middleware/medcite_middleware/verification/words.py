@@ -112,7 +112,8 @@ def _normal(text: str, raw: str, kind: str, span: Span, depth: int, before: Word
     if kind == "plusminus":
         return [Word("±", "sign", span, depth)]
     if raw in _DASHES:
-        return [Word("-", "silent" if _joins_letters(text, span) else "sign", span, depth)]
+        is_hyphen = raw in "-‐‑" and _joins_letters(text, span)
+        return [Word("-", "silent" if is_hyphen else "sign", span, depth)]
     sign = unicodedata.normalize("NFKC", _SIGNS.get(raw, raw))
     if sign in _QUOTATION_MARKS or raw in _QUOTATION_MARKS:
         return [Word(sign, "silent", span, depth)]
@@ -123,7 +124,8 @@ def _normal(text: str, raw: str, kind: str, span: Span, depth: int, before: Word
 
 def _identifier(raw: str) -> str:
     # IL-6 and IL6 are one; T1-2 keeps its dash (it is not part of this token), and E-8 after a number is the number's.
-    match = re.match(rf"({_LETTER}+)[{_DASHES}](\d.*)$", raw)
+    # One letter and a dash may be a day or a value before zero (D-7, T-2.5).
+    match = re.match(rf"({_LETTER}{{2,}})[-‐‑](\d.*)$", raw)
     return unicodedata.normalize("NFKC", "".join(match.groups()) if match else raw)
 
 
