@@ -39,6 +39,6 @@ def test_untouched_sentences_stay_supported(report: dict[str, Any]) -> None:
 
 
 def test_a_changed_digit_negation_or_direction_is_often_seen_as_a_contradiction(report: dict[str, Any]) -> None:
-    for kind, least in (("digit", 0.1), ("negation added", 0.8), ("negation dropped", 0.4), ("direction", 0.4)):
+    for kind, least in (("digit", 0.1), ("negation added", 0.5), ("negation dropped", 0.3), ("direction", 0.3)):
         counts = report["by_kind"][kind]
         assert counts.get("contradicted", 0) >= least * sum(counts.values()), kind

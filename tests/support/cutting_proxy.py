@@ -5,7 +5,11 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Iterator
+
+
+_READ_FIRST_S = 0.5
 
 
 class CuttingProxy:
@@ -48,6 +52,8 @@ class CuttingProxy:
                 left = budget[0]
                 if left is not None and len(data) >= left:
                     client.sendall(data[:left])
+                    # A reset throws away what the browser has not read yet; without the first event it cannot resume.
+                    time.sleep(_READ_FIRST_S)
                     break
                 client.sendall(data)
                 if left is not None:
