@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Iterator
 
-
 _READ_FIRST_S = 0.5
 
 
