@@ -160,6 +160,7 @@ class Record:
     journal: str = ""
     journal_abbreviation: str = ""
     issn: str = ""
+    issn_kind: Literal["Print", "Electronic", "Linking"] = "Linking"
     volume: str = ""
     issue: str = ""
     pages: str = ""

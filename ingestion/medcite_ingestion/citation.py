@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 from xml.etree.ElementTree import Element
 
 from medcite_core.types import (
@@ -113,6 +114,7 @@ def read_article(element: Element, provenance: Provenance) -> Record:
     journal = article.find("Journal")
     authors, is_complete = _authors(article.find("AuthorList"))
     ids = _article_ids(element.find("PubmedData/ArticleIdList"))
+    issn, issn_kind = _issn(citation, journal)
     return Record(
         pmid=pmid,
         version=version,
@@ -123,7 +125,8 @@ def read_article(element: Element, provenance: Provenance) -> Record:
         authors_complete=is_complete,
         journal=_first(journal, "Title") or _first(citation, "MedlineJournalInfo/MedlineTA"),
         journal_abbreviation=_first(journal, "ISOAbbreviation") or _first(citation, "MedlineJournalInfo/MedlineTA"),
-        issn=_first(journal, "ISSN") or _first(citation, "MedlineJournalInfo/ISSNLinking"),
+        issn=issn,
+        issn_kind=issn_kind,
         volume=_first(journal, "JournalIssue/Volume"),
         issue=_first(journal, "JournalIssue/Issue"),
         pages=_pages(article),
@@ -179,6 +182,14 @@ def read_book(element: Element, provenance: Provenance) -> Record:
         is_book=True,
         provenance=provenance,
     )
+
+
+def _issn(citation: Element, journal: Element | None) -> tuple[str, Literal["Print", "Electronic", "Linking"]]:
+    """The journal's ISSN and its kind; NLM's linking one when the citation names no other."""
+    element = journal.find("ISSN") if journal is not None else None
+    if element is None or not plain_text(element):
+        return _first(citation, "MedlineJournalInfo/ISSNLinking"), "Linking"
+    return plain_text(element), "Electronic" if element.get("IssnType") == "Electronic" else "Print"
 
 
 def _first(element: Element | None, path: str) -> str:

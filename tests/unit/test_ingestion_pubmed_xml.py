@@ -54,6 +54,14 @@ def parsed_one(**parts: str) -> Record:
 # ---------------------------------------------------------------- dates
 
 
+@pytest.mark.parametrize("kind", ["Print", "Electronic"])
+def test_an_issn_keeps_its_kind(kind: str) -> None:
+    text = article().replace("<Journal>", f'<Journal><ISSN IssnType="{kind}">1234-5678</ISSN>')
+    (record,) = parse(text)
+    assert isinstance(record, Record)
+    assert (record.issn, record.issn_kind) == ("1234-5678", kind)
+
+
 def test_a_version_that_no_record_can_have_is_a_problem_of_its_own_citation_only() -> None:
     broken = article("3").replace('Version="1"', 'Version="3000000000"')
     found = parse(article("2"), broken, article("4"))

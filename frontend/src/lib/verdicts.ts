@@ -13,6 +13,11 @@ export const verdictWords: Record<Label, string> = {
 	unchecked: 'Unchecked',
 };
 
+/** The word on a sentence's mark. A quotation is only said to be one: its words are the source's, whether or not they answer. */
+export function verdictWord(label: Label, isQuotation: boolean): string {
+	return isQuotation && label === 'supported' ? 'Quoted word for word' : verdictWords[label];
+}
+
 export const verdictMeanings: Record<Label, string> = {
 	supported: 'The cited words say this.',
 	contradicted: 'The source says something else.',
@@ -111,7 +116,8 @@ export function filterWords(filter: { [key: string]: unknown }): string {
 	const { year_from: from, year_to: to, ...rest } = filter;
 	const words = Object.entries(rest).map(([name, value]) => {
 		if (value === true) return fieldWord(name);
-		if (Array.isArray(value)) return value.length ? `${fieldWord(name)} ${value.map((item) => `“${item}”`).join(' or ')}` : '';
+		if (Array.isArray(value))
+			return value.length ? `${fieldWord(name)} ${value.map((item) => `“${item}”`).join(' or ')}` : '';
 		return typeof value === 'string' && value ? `${fieldWord(name)} “${value}”` : '';
 	});
 	return [yearWords(from, to), ...words].filter(Boolean).join(', ');

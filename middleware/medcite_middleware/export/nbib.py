@@ -51,7 +51,7 @@ def _field(tag: str, value: str) -> str:
 def _fields(record: Record) -> Iterator[tuple[str, str]]:
     yield "PMID", record.pmid
     yield "LR", record.date_revised.iso().replace("-", "") if record.date_revised.day else ""
-    yield "IS", f"{one_line(record.issn)} (Linking)" if record.issn else ""
+    yield "IS", f"{one_line(record.issn)} ({record.issn_kind})" if record.issn else ""
     yield "VI", one_line(record.volume)
     yield "IP", one_line(record.issue)
     yield "DP", one_line(record.date.raw) or _date(record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -46,7 +47,8 @@ def nothing_to_quote(evidence: Sequence[Evidence], *, allow_retracted: bool) -> 
         which = "The one record that bears on this is" if count == 1 else f"All {count} records that bear on this are"
         text = f"{which} retracted or a notice of retraction, so nothing is quoted as support."
     else:
-        text = f"{_records(len(usable))} came close, but no sentence in them answers this question."
+        them = "it" if len(usable) == 1 else "them"
+        text = f"{_records(len(usable))} came close, but no sentence in {them} answers this question."
     return Refusal("nothing_relevant", text)
 
 
@@ -71,7 +73,8 @@ def _nothing_relevant(report: SearchReport, passages: Sequence[Passage], min_cos
     text = f"{_holds(report)}{searched}; none was relevant enough to answer this question from."
     cosines = [p.cosine for p in passages if p.cosine is not None]
     if cosines:
-        text += f" The closest passage has a similarity of {max(cosines):.2f}; at least {min_cosine:.2f} is needed."
+        closest = math.floor(100 * max(cosines)) / 100  # rounded up, it could read as if it had reached the threshold
+        text += f" The closest passage has a similarity of {closest:.2f}; at least {min_cosine:.2f} is needed."
     elif report.mode == "lexical":
         text += " The search was by words alone."
     return text
