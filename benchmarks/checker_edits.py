@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from medcite_core.answers import Claim
+from medcite_core.ports import Case
 from medcite_core.sentences import sentence_spans
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Evidence, Record, Span, assemble_text
@@ -119,7 +120,7 @@ def measure(records: list[Record], rng: random.Random) -> dict[str, object]:
                 continue
             for kind, text in (("untouched", sentence), *alterations(sentence, rng)):
                 claim = Claim("c1", Span(0, len(text)), text, (1,))
-                label = judge.judge(claim, text, evidence).label
+                label = judge.judge(Case(claim, text, evidence, needs_citation=True)).label
                 judged += 1
                 counts[kind][label] += 1
                 if kind != "untouched" and label == "supported":

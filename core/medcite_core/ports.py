@@ -15,9 +15,11 @@ from medcite_core.types import (
     Chunk,
     Evidence,
     Hit,
+    Passage,
     Record,
     RecordHit,
     RecordOrder,
+    Source,
     SuggestField,
     Tombstone,
     ValueCount,
@@ -224,9 +226,98 @@ class CorpusIndex(ChunkIndex, RecordStore, Protocol):
     """An index that is both; the embedded and the cluster adapter are."""
 
 
-class Judge(Protocol):
-    """Decides claims against evidence; what it cannot decide it leaves `unchecked`."""
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a judge is asked: one claim of `text`, and everything it may read.
 
-    def judge(self, claim: Claim, answer_text: str, evidence: Sequence[Evidence]) -> Verdict:
-        """The verdict of one claim of `answer_text`, given all evidence of the answer."""
+    `evidence` holds what the claim cites and what was found for and against it; judges of rules read the whole sources
+    of it, models its passages. `given` are the ids of the sources that a reader named to check against: a claim without
+    citations is read as if it cited them. `question` explains an elliptic text; it is never evidence. With
+    `needs_citation` (an answer of the chat) a claim that names no source is never supported.
+    """
+
+    claim: Claim
+    text: str
+    evidence: tuple[Evidence, ...]
+    given: frozenset[str] = frozenset()
+    question: str = ""
+    needs_citation: bool = False
+
+    @property
+    def cited(self) -> tuple[Evidence, ...]:
+        """The evidence that the claim names."""
+        return tuple(e for e in self.evidence if e.number in self.claim.cited)
+
+
+class Judge(Protocol):
+    """Decides claims against evidence, on this machine; what it cannot decide it leaves `unchecked`.
+
+    The same case always gets the same verdict. Safe to call from several threads.
+    """
+
+    @property
+    def name(self) -> str:
+        """`rules`, `entailment`."""
+        ...
+
+    def judge(self, case: Case) -> Verdict:
+        """The verdict of one claim."""
+        ...
+
+
+class ModelJudge(Protocol):
+    """Decides claims by asking a chat model; a reply without a valid proof leaves the claim `unchecked`."""
+
+    @property
+    def name(self) -> str:
+        """`chat`."""
+        ...
+
+    async def judge(self, case: Case) -> Verdict:
+        """The verdict of one claim; `calls` says how often the model was asked.
+
+        Raises:
+            ModelUnavailable: the model's server cannot be reached.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEvidence:
+    """What was found for one claim, the strongest first. `note` says what was searched and what was left out."""
+
+    evidence: tuple[Evidence, ...]
+    note: str = ""
+
+
+class EvidenceFinder(Protocol):
+    """Finds passages that may speak for or against a claim; blocking."""
+
+    def find(self, claim: Claim, known: Sequence[Evidence]) -> FoundEvidence:
+        """Evidence beside `known`, numbered on from it."""
+        ...
+
+
+class Reranker(Protocol):
+    """Narrows n passages to the k that fit a query best."""
+
+    @property
+    def name(self) -> str:
+        """Model and revision."""
+        ...
+
+    def rerank(self, query: str, passages: Sequence[Passage], k: int) -> list[Passage]:
+        """The k best, the best first. The order is total and repeatable."""
+        ...
+
+
+class DocumentReader(Protocol):
+    """Reads a file that was given to check against."""
+
+    def read(self, name: str, content: bytes) -> Sequence[Source]:
+        """One document, or the PubMed records that a file of citations holds. Told by content, not by name.
+
+        Raises:
+            InvalidInput: it cannot be read; message and hint name the file.
+        """
         ...

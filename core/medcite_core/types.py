@@ -6,7 +6,10 @@ Offsets count Unicode code points, and a span slices the text of the thing that 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from medcite_core.documents import Document
 
 # ---------------------------------------------------------------- places in a text
 
@@ -179,6 +182,11 @@ class Record:
     provenance: Provenance = field(default_factory=lambda: Provenance("", "", 0))
 
     @property
+    def source_id(self) -> str:
+        """What proofs and evidence name it by: its PMID."""
+        return self.pmid
+
+    @property
     def status(self) -> RecordStatus:
         """The display state, derived from notices and publication types; the gravest one wins."""
         kinds = {notice.kind for notice in self.notices}
@@ -327,18 +335,33 @@ class Passage:
     vector_rank: int | None = None
 
 
+Source: TypeAlias = "Record | Document"
+"""What can be cited and quoted. Both have `source_id`, `title`, `text`, `sections` and `is_usable_as_support`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A passage as it is shown to the model and the reader, numbered 1…n without gaps.
 
-    `span` slices `record.text` to exactly `text`: the chunk widened to whole sentences or, for a record found by its
+    `span` slices `source.text` to exactly `text`: the chunk widened to whole sentences or, for a record found by its
     title, the end of what its abstract concludes.
     """
 
     number: int
-    record: Record
+    source: Source
     chunk_id: str
     section: str
     span: Span
     text: str
     score: float
+
+    @property
+    def record(self) -> Record:
+        """The source, where it must be a PubMed record.
+
+        Raises:
+            TypeError: it is a document.
+        """
+        if not isinstance(self.source, Record):
+            raise TypeError(f"{self.source.source_id} is a document, not a PubMed record")
+        return self.source

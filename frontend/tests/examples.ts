@@ -35,6 +35,9 @@ export function record(overrides: Partial<RecordOut> = {}): RecordOut {
 		pmc_url: 'https://pmc.ncbi.nlm.nih.gov/articles/PMC1/',
 		source_file: 'a.xml',
 		source_sha256: 'ab'.repeat(32),
+		document: '',
+		page_count: null,
+		unread: [],
 		...overrides,
 	};
 }
@@ -55,7 +58,8 @@ export function evidence(number: number, overrides: Partial<RecordOut> = {}): Ev
 
 export function claim(id: string, text: string, within: string, cited: number[] = []): ClaimOut {
 	const start = [...within.slice(0, within.indexOf(text))].length;
-	return { id, span: { start, end: start + [...text].length }, text, cited, is_quotation: false };
+	const span = { start, end: start + [...text].length };
+	return { id, span, text, cited, is_quotation: false, kind: 'factual', sentence: span, meaning: '' };
 }
 
 export function verdict(claimId: string, overrides: Partial<VerdictOut> = {}): VerdictOut {
@@ -71,6 +75,10 @@ export function verdict(claimId: string, overrides: Partial<VerdictOut> = {}): V
 		prompt_version: '',
 		thresholds: {},
 		confidence: null,
+		votes: [],
+		review: '',
+		searched: '',
+		calls: 0,
 		...overrides,
 	};
 }
@@ -103,6 +111,7 @@ export function answer(text: string, overrides: Partial<AnswerOut> = {}): Answer
 		total: 0,
 		versions: {},
 		timings_ms: {},
+		statements: [],
 		...overrides,
 	};
 }

@@ -17,7 +17,12 @@ const proof = {
 	section: '',
 	shows: 'supports',
 	evidence_number: 1,
-	details: {},
+	document: '',
+	page: null,
+	alignment: 'verbatim' as const,
+	difference: '',
+	computation: null,
+	scan: null,
 };
 const verdicts = [verdict('c1', { proofs: [proof] }), verdict('c2', { label: 'unchecked' })];
 const found = [evidence(1), evidence(2, { pmid: '7' })];

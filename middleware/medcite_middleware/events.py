@@ -36,7 +36,10 @@ class SectionOut(BaseModel):
 
 
 class RecordOut(BaseModel):
-    """A PubMed citation as the page shows it. `text` is what every record span slices."""
+    """A source as the page shows it. `text` is what every span of it slices.
+
+    A document that was given to check against has its id in `document`, no PMID, its name as title, and `unread` parts.
+    """
 
     pmid: str
     version: int
@@ -67,6 +70,9 @@ class RecordOut(BaseModel):
     pmc_url: str
     source_file: str
     source_sha256: str
+    document: str = ""
+    page_count: int | None = None
+    unread: list[str] = []
 
 
 class EvidenceOut(BaseModel):
@@ -83,30 +89,94 @@ class EvidenceOut(BaseModel):
 
 
 class ClaimOut(BaseModel):
-    """One checkable statement; `span` slices the answer's text."""
+    """One checkable statement; `span` slices the answer's text, as `sentence` does, in which it stands.
+
+    `meaning` is how it was understood, when its own words do not stand alone.
+    """
 
     id: str
     span: SpanOut
     text: str
     cited: list[int]
     is_quotation: bool
+    kind: Literal["factual", "numeric", "comparative", "absence", "citation"] = "factual"
+    sentence: SpanOut | None = None
+    meaning: str = ""
+
+
+class StatementOut(BaseModel):
+    """A sentence of the answer that cannot be checked, and of what kind it is."""
+
+    span: SpanOut
+    text: str
+    kind: Literal["question", "greeting", "heading", "about_the_sources", "opinion", "instruction", "fragment"]
+
+
+class OperandOut(BaseModel):
+    """A figure that a computation takes from a source."""
+
+    name: str
+    value: float
+    quote: ProofOut
+
+
+class ComputationOut(BaseModel):
+    """A figure recomputed: `claimed` agrees with `result` when they differ by at most `tolerance`."""
+
+    formula: str
+    operands: list[OperandOut]
+    result: float
+    claimed: float
+    tolerance: float
+    unit: str = ""
+
+
+class ScanOut(BaseModel):
+    """The receipt of a full scan."""
+
+    sources: list[str]
+    blocks_scanned: int
+    blocks_total: int
+    pages_scanned: int = 0
+    pages_total: int = 0
+    rows_scanned: int = 0
+    forms_tried: list[str]
+    unread_parts: list[str]
+    is_complete: bool
 
 
 class ProofOut(BaseModel):
-    """What a verdict rests on. For a quote, `span` slices the record's text to `text`."""
+    """What a verdict rests on. For a quote, `span` slices the text of the record `pmid` or the document `document`."""
 
     kind: Literal["quote", "computation", "scan"]
     pmid: str = ""
+    document: str = ""
+    page: int | None = None
     span: SpanOut | None = None
     text: str = ""
     section: str = ""
     shows: str = ""
     evidence_number: int | None = None
-    details: dict[str, Any] = {}
+    alignment: Literal["verbatim", "repaired"] = "verbatim"
+    difference: str = ""
+    computation: ComputationOut | None = None
+    scan: ScanOut | None = None
+
+
+OperandOut.model_rebuild()
+
+
+class VoteOut(BaseModel):
+    """What one judge said, before the policy."""
+
+    judge: str
+    label: Literal["supported", "contradicted", "unsupported", "conflicting", "unchecked"]
+    reason: str
+    confidence: float | None = None
 
 
 class VerdictOut(BaseModel):
-    """The verdict of one claim."""
+    """The verdict of one claim. `review` says why a person should look at it; `searched` what was read and left out."""
 
     claim_id: str
     label: Literal["supported", "contradicted", "unsupported", "conflicting", "unchecked"]
@@ -119,6 +189,10 @@ class VerdictOut(BaseModel):
     prompt_version: str
     thresholds: dict[str, float]
     confidence: float | None
+    votes: list[VoteOut] = []
+    review: str = ""
+    searched: str = ""
+    calls: int = 0
 
 
 class SearchReportOut(BaseModel):
@@ -152,6 +226,7 @@ class AnswerOut(BaseModel):
     total: int
     versions: dict[str, str]
     timings_ms: dict[str, float]
+    statements: list[StatementOut] = []
 
 
 class ErrorOut(BaseModel):

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from medcite_core.answers import Answer, Claim, Proof, QuoteProof, SearchReport, Verdict
-from medcite_core.types import Evidence, Record
+from medcite_core.answers import (
+    Answer,
+    Claim,
+    ComputationProof,
+    Proof,
+    QuoteProof,
+    SearchReport,
+    Statement,
+    Verdict,
+)
+from medcite_core.documents import Document
+from medcite_core.types import Evidence, Record, Section, Source
 from medcite_middleware.events import (
     AnswerOut,
     ClaimOut,
+    ComputationOut,
     EvidenceOut,
     NoticeOut,
+    OperandOut,
     ProofOut,
     RecordOut,
+    ScanOut,
     SearchReportOut,
     SectionOut,
     SpanOut,
+    StatementOut,
     VerdictOut,
+    VoteOut,
 )
 
 STATUS_TEXT = {
@@ -34,6 +49,11 @@ def status_text(record: Record) -> str:
     return f"No notice in PubMed as of {as_of}" if as_of else "No notice in PubMed when this record was loaded"
 
 
+def _section_out(section: Section) -> SectionOut:
+    span = SpanOut(start=section.span.start, end=section.span.end)
+    return SectionOut(kind=section.kind, label=section.label, span=span)
+
+
 def record_out(record: Record) -> RecordOut:
     """Shape a record for the wire."""
     return RecordOut(
@@ -41,10 +61,7 @@ def record_out(record: Record) -> RecordOut:
         version=record.version,
         title=record.title,
         text=record.text,
-        sections=[
-            SectionOut(kind=s.kind, label=s.label, span=SpanOut(start=s.span.start, end=s.span.end))
-            for s in record.sections
-        ],
+        sections=[_section_out(section) for section in record.sections],
         authors=[a.display() for a in record.authors],
         authors_short=record.authors_short(),
         journal=record.journal,
@@ -72,29 +89,83 @@ def record_out(record: Record) -> RecordOut:
     )
 
 
+def document_out(document: Document) -> RecordOut:
+    """Shape a document as a source: what only PubMed citations have is empty."""
+    return RecordOut(
+        pmid="",
+        version=1,
+        title=document.name,
+        text=document.text,
+        sections=[_section_out(section) for section in document.sections],
+        authors=[],
+        authors_short="",
+        journal="",
+        journal_abbreviation="",
+        volume="",
+        issue="",
+        pages="",
+        year=None,
+        date="",
+        date_display="",
+        publication_types=[],
+        mesh_headings=[],
+        keywords=[],
+        languages=[],
+        doi="",
+        pmcid="",
+        status="",
+        status_text="",
+        notices=[],
+        pubmed_url="",
+        doi_url="",
+        pmc_url="",
+        source_file=document.name,
+        source_sha256=document.sha256,
+        document=document.id,
+        page_count=document.pages,
+        unread=list(document.unread),
+    )
+
+
+def source_out(source: Source) -> RecordOut:
+    """Shape a source for the wire."""
+    return document_out(source) if isinstance(source, Document) else record_out(source)
+
+
 def evidence_out(evidence: Evidence) -> EvidenceOut:
     """Shape a numbered passage for the wire."""
+    source = source_out(evidence.source)
     return EvidenceOut(
         number=evidence.number,
-        pmid=evidence.record.pmid,
+        pmid=source.pmid,
         chunk_id=evidence.chunk_id,
         section=evidence.section,
         span=SpanOut(start=evidence.span.start, end=evidence.span.end),
         text=evidence.text,
         score=evidence.score,
-        record=record_out(evidence.record),
+        record=source,
     )
 
 
 def claim_out(claim: Claim) -> ClaimOut:
     """Shape a claim for the wire."""
+    sentence = claim.sentence or claim.span
     return ClaimOut(
         id=claim.id,
         span=SpanOut(start=claim.span.start, end=claim.span.end),
         text=claim.text,
         cited=list(claim.cited),
         is_quotation=claim.is_quotation,
+        kind=claim.kind,
+        sentence=SpanOut(start=sentence.start, end=sentence.end),
+        meaning=claim.meaning,
     )
+
+
+def statement_out(statement: Statement) -> StatementOut:
+    """Shape a sentence that cannot be checked."""
+    span = SpanOut(start=statement.span.start, end=statement.span.end)
+    return StatementOut(span=span, text=statement.text, kind=statement.kind)
 
 
 def proof_out(proof: Proof) -> ProofOut:
@@ -103,29 +174,43 @@ def proof_out(proof: Proof) -> ProofOut:
         return ProofOut(
             kind="quote",
             pmid=proof.pmid,
+            document=proof.document,
+            page=proof.page,
             span=SpanOut(start=proof.span.start, end=proof.span.end),
             text=proof.text,
             section=proof.section,
             shows=proof.shows,
             evidence_number=proof.evidence_number,
+            alignment=proof.alignment,
+            difference=proof.difference,
         )
-    if proof.kind == "computation":
+    if isinstance(proof, ComputationProof):
         return ProofOut(
             kind="computation",
-            details={
-                "formula": proof.formula,
-                "operands": dict(proof.operands),
-                "result": proof.result,
-                "tolerance": proof.tolerance,
-            },
+            shows=proof.shows,
+            computation=ComputationOut(
+                formula=proof.formula,
+                operands=[OperandOut(name=o.name, value=o.value, quote=proof_out(o.quote)) for o in proof.operands],
+                result=proof.result,
+                claimed=proof.claimed,
+                tolerance=proof.tolerance,
+                unit=proof.unit,
+            ),
         )
     return ProofOut(
         kind="scan",
-        details={
-            "blocks_scanned": proof.blocks_scanned,
-            "forms_tried": list(proof.forms_tried),
-            "is_complete": proof.is_complete,
-        },
+        shows=proof.shows,
+        scan=ScanOut(
+            sources=list(proof.sources),
+            blocks_scanned=proof.blocks_scanned,
+            blocks_total=proof.blocks_total,
+            pages_scanned=proof.pages_scanned,
+            pages_total=proof.pages_total,
+            rows_scanned=proof.rows_scanned,
+            forms_tried=list(proof.forms_tried),
+            unread_parts=list(proof.unread_parts),
+            is_complete=proof.is_complete,
+        ),
     )
 
 
@@ -143,6 +228,10 @@ def verdict_out(verdict: Verdict) -> VerdictOut:
         prompt_version=verdict.prompt_version,
         thresholds=dict(verdict.thresholds),
         confidence=verdict.confidence,
+        votes=[VoteOut(judge=v.judge, label=v.label, reason=v.reason, confidence=v.confidence) for v in verdict.votes],
+        review=verdict.review,
+        searched=verdict.searched,
+        calls=verdict.calls,
     )
 
 
@@ -177,4 +266,5 @@ def answer_out(answer: Answer) -> AnswerOut:
         total=len(answer.claims),
         versions=dict(answer.versions),
         timings_ms=dict(answer.timings_ms),
+        statements=[statement_out(s) for s in answer.statements],
     )

@@ -50,7 +50,7 @@ def evidence_of(*records: Record) -> tuple[Evidence, ...]:
     return tuple(
         Evidence(
             number=number,
-            record=record,
+            source=record,
             chunk_id=f"{record.pmid}:{section.span.start}-{section.span.end}",
             section=section.label or section.kind,
             span=section.span,

@@ -14,6 +14,7 @@ from support.small_corpus import RECORDS, make_record
 from medcite_core.answers import Claim, QuoteProof, SearchReport, Turn, Verdict
 from medcite_core.errors import IndexMissing, ModelReplyCut, ModelUnavailable
 from medcite_core.filters import SearchFilter
+from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Chunk, Evidence, Notice, Passage, Record
 from medcite_middleware.answering.prompting import NO_ANSWER
@@ -99,10 +100,12 @@ class Judge:
         self.word, self.error = word, error
         self.rules = RulesJudge(VerifySettings())
 
-    def judge(self, claim: Claim, answer_text: str, evidence: Sequence[Evidence]) -> Verdict:
-        if self.word in claim.text:
+    name = "rules"
+
+    def judge(self, case: Case) -> Verdict:
+        if self.word in case.claim.text:
             raise self.error
-        return self.rules.judge(claim, answer_text, evidence)
+        return self.rules.judge(case)
 
 
 FOUND = Found((passage(RECORDS[0]), passage(RECORDS[1])), (passage(RECORDS[0]), passage(RECORDS[1])), report())

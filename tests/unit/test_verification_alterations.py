@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from medcite_core.answers import Verdict
+from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Evidence, Record, assemble_text
 from medcite_middleware.verification.claims import split_claims
@@ -22,7 +23,7 @@ def judge(answer: str, *records: Record) -> Verdict:
         for n, r in enumerate(records, 1)
     )
     (claim,) = split_claims(answer)
-    return RulesJudge(VerifySettings()).judge(claim, answer, items)
+    return RulesJudge(VerifySettings()).judge(Case(claim, answer, items, needs_citation=True))
 
 
 SIGNS = [

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from medcite_core.answers import Claim, QuoteProof, Verdict
+from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Evidence, Notice, Record, Span, assemble_text
 from medcite_middleware.verification.claims import split_claims
@@ -36,7 +37,7 @@ def evidence(*records: Record) -> tuple[Evidence, ...]:
 def judge(answer: str, *records: Record, settings: VerifySettings | None = None) -> Verdict:
     (claim,) = split_claims(answer)
     items = evidence(*(records or (record(),)))
-    verdict = RulesJudge(settings or VerifySettings()).judge(claim, answer, items)
+    verdict = RulesJudge(settings or VerifySettings()).judge(Case(claim, answer, items, needs_citation=True))
     by_pmid = {e.record.pmid: e.record for e in items}
     for proof in verdict.proofs:
         assert isinstance(proof, QuoteProof)
@@ -181,7 +182,7 @@ def test_a_group_named_by_a_direction_is_not_the_finding() -> None:
 def quotation(words: str) -> Verdict:
     answer = f"“{words}” — Doe A, 2019 [1]"
     claim = Claim("c1", Span(0, len(answer)), answer, (1,), is_quotation=True)
-    return RulesJudge(VerifySettings()).judge(claim, answer, evidence(record()))
+    return RulesJudge(VerifySettings()).judge(Case(claim, answer, evidence(record()), needs_citation=True))
 
 
 def test_a_quotation_is_supported_by_the_very_words_cut_from_the_source() -> None:

@@ -51,13 +51,16 @@ export interface EvidenceOut {
 	text: string;
 }
 /**
- * A PubMed citation as the page shows it. `text` is what every record span slices.
+ * A source as the page shows it. `text` is what every span of it slices.
+ *
+ * A document that was given to check against has its id in `document`, no PMID, its name as title, and `unread` parts.
  */
 export interface RecordOut {
 	authors: string[];
 	authors_short: string;
 	date: string;
 	date_display: string;
+	document: string;
 	doi: string;
 	doi_url: string;
 	issue: string;
@@ -67,6 +70,7 @@ export interface RecordOut {
 	languages: string[];
 	mesh_headings: string[];
 	notices: NoticeOut[];
+	page_count: number | null;
 	pages: string;
 	pmc_url: string;
 	pmcid: string;
@@ -80,6 +84,7 @@ export interface RecordOut {
 	status_text: string;
 	text: string;
 	title: string;
+	unread: string[];
 	version: number;
 	volume: string;
 	year: number | null;
@@ -139,12 +144,17 @@ export interface ClaimEvent {
 	type: 'claim';
 }
 /**
- * One checkable statement; `span` slices the answer's text.
+ * One checkable statement; `span` slices the answer's text, as `sentence` does, in which it stands.
+ *
+ * `meaning` is how it was understood, when its own words do not stand alone.
  */
 export interface ClaimOut {
 	cited: number[];
 	id: string;
 	is_quotation: boolean;
+	kind: 'factual' | 'numeric' | 'comparative' | 'absence' | 'citation';
+	meaning: string;
+	sentence: SpanOut | null;
 	span: SpanOut;
 	text: string;
 }
@@ -156,9 +166,10 @@ export interface VerdictEvent {
 	verdict: VerdictOut;
 }
 /**
- * The verdict of one claim.
+ * The verdict of one claim. `review` says why a person should look at it; `searched` what was read and left out.
  */
 export interface VerdictOut {
+	calls: number;
 	citation: 'right' | 'wrong_source' | 'not_found' | 'none';
 	claim_id: string;
 	confidence: number | null;
@@ -169,24 +180,72 @@ export interface VerdictOut {
 	prompt_version: string;
 	proofs: ProofOut[];
 	reason: string;
+	review: string;
+	searched: string;
 	thresholds: {
 		[k: string]: number;
 	};
+	votes: VoteOut[];
 }
 /**
- * What a verdict rests on. For a quote, `span` slices the record's text to `text`.
+ * What a verdict rests on. For a quote, `span` slices the text of the record `pmid` or the document `document`.
  */
 export interface ProofOut {
-	details: {
-		[k: string]: unknown;
-	};
+	alignment: 'verbatim' | 'repaired';
+	computation: ComputationOut | null;
+	difference: string;
+	document: string;
 	evidence_number: number | null;
 	kind: 'quote' | 'computation' | 'scan';
+	page: number | null;
 	pmid: string;
+	scan: ScanOut | null;
 	section: string;
 	shows: string;
 	span: SpanOut | null;
 	text: string;
+}
+/**
+ * A figure recomputed: `claimed` agrees with `result` when they differ by at most `tolerance`.
+ */
+export interface ComputationOut {
+	claimed: number;
+	formula: string;
+	operands: OperandOut[];
+	result: number;
+	tolerance: number;
+	unit: string;
+}
+/**
+ * A figure that a computation takes from a source.
+ */
+export interface OperandOut {
+	name: string;
+	quote: ProofOut;
+	value: number;
+}
+/**
+ * The receipt of a full scan.
+ */
+export interface ScanOut {
+	blocks_scanned: number;
+	blocks_total: number;
+	forms_tried: string[];
+	is_complete: boolean;
+	pages_scanned: number;
+	pages_total: number;
+	rows_scanned: number;
+	sources: string[];
+	unread_parts: string[];
+}
+/**
+ * What one judge said, before the policy.
+ */
+export interface VoteOut {
+	confidence: number | null;
+	judge: string;
+	label: 'supported' | 'contradicted' | 'unsupported' | 'conflicting' | 'unchecked';
+	reason: string;
 }
 /**
  * The whole answer; it equals what the earlier events built up.
@@ -210,6 +269,7 @@ export interface AnswerOut {
 	question: string;
 	schema_version: number;
 	search: SearchReportOut;
+	statements: StatementOut[];
 	text: string;
 	timings_ms: {
 		[k: string]: number;
@@ -219,6 +279,14 @@ export interface AnswerOut {
 	versions: {
 		[k: string]: string;
 	};
+}
+/**
+ * A sentence of the answer that cannot be checked, and of what kind it is.
+ */
+export interface StatementOut {
+	kind: 'question' | 'greeting' | 'heading' | 'about_the_sources' | 'opinion' | 'instruction' | 'fragment';
+	span: SpanOut;
+	text: string;
 }
 /**
  * The answer stopped half-way; `text` is what there is. It must not be shown or kept as a finished one.

@@ -33,7 +33,7 @@ def select_evidence(passages: Sequence[Passage]) -> tuple[Evidence, ...]:
     return tuple(
         Evidence(
             number=number,
-            record=passage.record,
+            source=passage.record,
             chunk_id=passage.chunk.id,
             section=section.label or section.kind,
             span=span,

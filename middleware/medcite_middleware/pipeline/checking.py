@@ -14,7 +14,7 @@ import structlog
 
 from medcite_core.answers import Claim, Verdict
 from medcite_core.errors import MedciteError
-from medcite_core.ports import Judge
+from medcite_core.ports import Case, Judge
 from medcite_core.types import Evidence
 from medcite_middleware.events import ClaimEvent, Event, StageEvent, VerdictEvent
 from medcite_middleware.shaping import claim_out, verdict_out
@@ -50,7 +50,13 @@ class Checked:
 
 
 async def check_claims(
-    judge: Judge, text: str, claims: Sequence[Claim], evidence: Sequence[Evidence], checked: Checked
+    judge: Judge,
+    text: str,
+    claims: Sequence[Claim],
+    evidence: Sequence[Evidence],
+    checked: Checked,
+    *,
+    needs_citation: bool = True,
 ) -> AsyncGenerator[Event]:
     """All claims, then a verdict for each in the same order; `checked` is filled on the way."""
     checked.claims = tuple(claims)
@@ -58,17 +64,18 @@ async def check_claims(
         yield ClaimEvent(claim=claim_out(claim))
     for done, claim in enumerate(claims):
         yield StageEvent(name="check", done=done, total=len(claims))
-        verdict = await in_thread(_verdict_of, judge, claim, text, evidence)
+        case = Case(claim, text, tuple(evidence), needs_citation=needs_citation)
+        verdict = await in_thread(_verdict_of, judge, case)
         checked.verdicts.append(verdict)
         yield VerdictEvent(verdict=verdict_out(verdict))
     if claims:
         yield StageEvent(name="check", done=len(claims), total=len(claims))
 
 
-def _verdict_of(judge: Judge, claim: Claim, text: str, evidence: Sequence[Evidence]) -> Verdict:
+def _verdict_of(judge: Judge, case: Case) -> Verdict:
     try:
-        return judge.judge(claim, text, evidence)
+        return judge.judge(case)
     except (MedciteError, ValueError, ArithmeticError, LookupError) as error:
         # One claim that breaks the judge must not cost the reader the answer; it never counts as supported.
-        log.error("judge_failed", error=type(error).__name__, claim_id=claim.id)
-        return Verdict(claim.id, "unchecked", "judge_failed", "The check of this sentence failed inside medcite.")
+        log.error("judge_failed", error=type(error).__name__, claim_id=case.claim.id)
+        return Verdict(case.claim.id, "unchecked", "judge_failed", "The check of this sentence failed inside medcite.")

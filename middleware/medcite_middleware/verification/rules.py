@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from medcite_core.answers import CitationState, Claim, QuoteProof, Verdict, VerdictLabel
-from medcite_core.sentences import sentence_spans
+from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
-from medcite_core.types import Evidence, Record, Span
+from medcite_core.types import Evidence, Source, Span
 from medcite_middleware.verification.claims import without_marks
 from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, Comparison, compare
 from medcite_middleware.verification.quotes import find_quote, quoted_words
+from medcite_middleware.verification.sources import quote_proof, source_sentences, states
 from medcite_middleware.verification.vocabulary import LABEL_NOUNS
 from medcite_middleware.verification.words import meaning_words
 
@@ -28,12 +29,6 @@ MIN_CANDIDATE_SCORE = 50.0
 MIN_FOREIGN_WORDS = 6
 """Words in common from which a record that is not cited can speak against a claim."""
 
-_AIM_WORDS = re.compile(
-    r"^(?:to|in order to)\b|^(?:we|this|the|our|here|it)\b.*\b(?:aim\w*|objective\w*|purpose\w*|goal\w*|investigat\w+|"
-    r"determin\w+|evaluat\w+|assess\w*|examin\w+|stud\w+|explor\w+|test\w*|compar\w+|whether|hypothes\w+|describ\w+|"
-    r"review\w*|analy\w+|sought|unknown|unclear)\b",
-    re.IGNORECASE,
-)
 _NUMBER_WORDS = re.compile(
     r"\b(?:half|third|quarter|twice|double\w*|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ]\w+)?|hundred|"
     r"thousand|million|dozen|both|majority)\b",
@@ -52,15 +47,10 @@ class _Match:
     is_cited: bool
 
     def proof(self, shows: str) -> QuoteProof:
-        record = self.evidence.record
-        section = record.section_at(self.span.start)
-        return QuoteProof(
-            record.pmid,
+        return quote_proof(
+            self.evidence,
             self.span,
-            self.span.of(record.text),
-            section.label if section else "",
             "supports" if shows == "supports" else "contradicts" if shows == "contradicts" else "closest",
-            self.evidence.number,
         )
 
 
@@ -70,18 +60,21 @@ class RulesJudge:
     def __init__(self, settings: VerifySettings) -> None:
         self._settings = settings
 
-    def judge(
-        self,
-        claim: Claim,
-        answer_text: str,  # noqa: ARG002 - of the port; these rules read a claim by itself
-        evidence: Sequence[Evidence],
-    ) -> Verdict:
-        """The verdict of one claim of `answer_text`, read against the whole records of `evidence`."""
-        cited = [e for e in evidence if e.number in claim.cited]
+    @property
+    def name(self) -> str:
+        """`rules`."""
+        return "rules"
+
+    def judge(self, case: Case) -> Verdict:
+        """The verdict of one claim, read against the whole sources of the evidence."""
+        claim, evidence = case.claim, case.evidence
+        cited = case.cited
+        if not claim.cited and not case.needs_citation:
+            cited = tuple(e for e in evidence if e.source.source_id in case.given)
         citation = _citation(claim, evidence)
         if claim.is_quotation:
             return self._judge_quotation(claim, cited or list(evidence), citation)
-        if not claim.cited:
+        if not claim.cited and case.needs_citation:
             return self._without_citation(claim, evidence)
         if citation == "not_found":
             numbers = ", ".join(str(n) for n in sorted(set(claim.cited) - {e.number for e in evidence}))
@@ -92,7 +85,7 @@ class RulesJudge:
                 f"It cites [{numbers}], and there is no such source.",
                 citation,
             )
-        matches = list(self._matches(claim, evidence, {e.record.pmid for e in cited}))
+        matches = list(self._matches(claim, evidence, cited))
         return self._decide(claim, matches, cited, citation)
 
     def _decide(
@@ -102,7 +95,7 @@ class RulesJudge:
         cited: Sequence[Evidence],
         citation: CitationState,
     ) -> Verdict:
-        usable = [m for m in matches if self._is_usable(m.evidence.record)]
+        usable = [m for m in matches if self._is_usable(m.evidence.source)]
         supporting = [m for m in usable if self._supports(m)]
         opposing = [m for m in usable if self._contradicts(m)]
         from_cited = [m for m in supporting if m.is_cited]
@@ -139,7 +132,7 @@ class RulesJudge:
         self, claim: Claim, support: _Match, opposing: Sequence[_Match], citation: CitationState
     ) -> Verdict:
         # In one record a like sentence with another figure is another arm or time, not a conflict.
-        others = [m for m in opposing if m.evidence.record.pmid != support.evidence.record.pmid]
+        others = [m for m in opposing if m.evidence.source.source_id != support.evidence.source.source_id]
         if others:
             return self._conflicting(claim, support, others[0], citation)
         proofs = (support.proof("supports"),)
@@ -186,9 +179,9 @@ class RulesJudge:
                 proofs,
             )
         figures = _figures(claim.text)
-        record_figures = set().union(*(_figures(e.record.text) for e in cited))
+        record_figures = set().union(*(_figures(e.source.text) for e in cited))
         missing = sorted(figures - record_figures)
-        has_number_words = any(_NUMBER_WORDS.search(e.record.text) for e in cited)
+        has_number_words = any(_NUMBER_WORDS.search(e.source.text) for e in cited)
         if missing and not record_figures and not has_number_words and set(missing) & _shares(claim.text):
             return self._verdict(
                 claim,
@@ -218,7 +211,7 @@ class RulesJudge:
         return self._verdict(claim, "unchecked", "no_judge_for_paraphrase", explanation, citation, proofs)
 
     def _without_citation(self, claim: Claim, evidence: Sequence[Evidence]) -> Verdict:
-        matches = [m for m in self._matches(claim, evidence, set()) if self._supports(m)]
+        matches = [m for m in self._matches(claim, evidence, ()) if self._supports(m)]
         if matches:
             explanation = f"No source is named here; the words stand in source [{matches[0].evidence.number}]."
             return self._verdict(claim, "unchecked", "no_citation", explanation, "none", (matches[0].proof("closest"),))
@@ -227,11 +220,11 @@ class RulesJudge:
     def _judge_quotation(self, claim: Claim, cited: Sequence[Evidence], citation: CitationState) -> Verdict:
         words = quoted_words(claim.text)
         for evidence in cited:
-            span = find_quote(words, evidence.record.text, self._settings.quote_threshold)
+            span = find_quote(words, evidence.source.text, self._settings.quote_threshold)
             if span is None:
                 continue
             match = _Match(evidence, span, compare(words, words), is_cited=True)
-            if not self._is_usable(evidence.record):
+            if not self._is_usable(evidence.source):
                 return self._verdict(
                     claim,
                     "unsupported",
@@ -247,20 +240,21 @@ class RulesJudge:
             claim, "unsupported", "not_in_sources", "These words do not stand in the source that is quoted.", citation
         )
 
-    def _matches(self, claim: Claim, evidence: Sequence[Evidence], cited_pmids: set[str]) -> Iterator[_Match]:
+    def _matches(self, claim: Claim, evidence: Sequence[Evidence], cited: Sequence[Evidence]) -> Iterator[_Match]:
         """Sentences that share words with the claim, the most similar first; each record once, cited ones first."""
         text = without_marks(claim.text)
+        cited_ids = {e.source.source_id for e in cited}
         found: list[_Match] = []
         seen: set[str] = set()
         for item in sorted(evidence, key=lambda e: (e.number not in claim.cited, e.number)):
-            record = item.record
-            if record.pmid in seen:
+            source = item.source
+            if source.source_id in seen:
                 continue
-            seen.add(record.pmid)
-            for span in record_sentences(record):
-                sentence = span.of(record.text)
+            seen.add(source.source_id)
+            for span in source_sentences(source):
+                sentence = span.of(source.text)
                 if fuzz.token_set_ratio(text, sentence) >= MIN_CANDIDATE_SCORE:
-                    found.append(_Match(item, span, compare(text, sentence), record.pmid in cited_pmids))
+                    found.append(_Match(item, span, compare(text, sentence), source.source_id in cited_ids))
         found.sort(key=lambda m: (not m.is_cited, -m.comparison.similarity, m.evidence.number, m.span.start))
         return iter(found)
 
@@ -282,8 +276,8 @@ class RulesJudge:
         is_same_study = match.is_cited or comparison.difference != "number"
         return is_same_study and (match.is_cited or comparison.common_words >= MIN_FOREIGN_WORDS)
 
-    def _is_usable(self, record: Record) -> bool:
-        return record.is_usable_as_support or self._settings.allow_retracted_support
+    def _is_usable(self, source: Source) -> bool:
+        return source.is_usable_as_support or self._settings.allow_retracted_support
 
     def _verdict(
         self,
@@ -305,32 +299,6 @@ class RulesJudge:
             model=RULES_VERSION,
             thresholds=(("quote_threshold", self._settings.quote_threshold),),
         )
-
-
-def states(evidence: Evidence, span: Span) -> bool:
-    """Whether a sentence of a record states something: not in a hypothesis or question, nor a bare aim.
-
-    Under OBJECTIVE stands what was asked ("Zetamab reduces mortality"?), unless the sentence itself says that it is an
-    aim ("To determine whether …"). A title that asks states nothing.
-    """
-    record = evidence.record
-    section = record.section_at(span.start)
-    if section is None:
-        return True
-    if section.kind == "title":
-        return "?" not in section.text
-    heading = f"{section.label} {section.nlm_category}".upper()
-    if any(word in heading for word in ("HYPOTHES", "QUESTION")):
-        return False
-    is_aim = any(word in heading for word in ("OBJECTIVE", "AIM", "PURPOSE", "GOAL"))
-    return not is_aim or bool(_AIM_WORDS.search(span.of(record.text)))
-
-
-def record_sentences(record: Record) -> Iterator[Span]:
-    """The sentences of a record's title and sections, as spans of its text; none crosses a section."""
-    for section in record.sections:
-        for span in sentence_spans(section.text):
-            yield Span(section.span.start + span.start, section.span.start + span.end)
 
 
 def _citation(claim: Claim, evidence: Sequence[Evidence]) -> CitationState:
