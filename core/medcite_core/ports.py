@@ -265,6 +265,22 @@ class Judge(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class JudgeReply:
+    """What a chat model said of a case, as it came. `calls` counts the requests it took."""
+
+    text: str
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """What a reply is worth: the verdict with what can be proved, and `problems`, one sentence each, for asking again."""
+
+    verdict: Verdict
+    problems: tuple[str, ...] = ()
+
+
 class ModelJudge(Protocol):
     """Decides claims by asking a chat model; a reply without a valid proof leaves the claim `unchecked`."""
 
@@ -273,12 +289,16 @@ class ModelJudge(Protocol):
         """`chat`."""
         ...
 
-    async def judge(self, case: Case) -> Verdict:
-        """The verdict of one claim; `calls` says how often the model was asked.
+    async def ask(self, case: Case, earlier: JudgeReply | None = None, problems: Sequence[str] = ()) -> JudgeReply:
+        """The model's reply; asked again when an `earlier` one had `problems`.
 
         Raises:
             ModelUnavailable: the model's server cannot be reached.
         """
+        ...
+
+    def check(self, case: Case, reply: JudgeReply) -> CheckedReply:
+        """The verdict that `reply` proves, from the sources' own words."""
         ...
 
 
