@@ -275,7 +275,7 @@ class JudgeReply:
 
 @dataclass(frozen=True, slots=True)
 class CheckedReply:
-    """What a reply is worth: the verdict with what can be proved, and `problems`, one sentence each, for asking again."""
+    """What a reply is worth: the verdict that can be proved, and its `problems`, a sentence each, for asking again."""
 
     verdict: Verdict
     problems: tuple[str, ...] = ()
