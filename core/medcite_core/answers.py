@@ -72,7 +72,7 @@ class QuoteProof:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A figure that a computation takes from a source: `value`, read from `quote.text`; `name` stands in the formula."""
+    """A figure that a computation takes from a source: `value` as read from `quote.text`; `name` is in the formula."""
 
     name: str
     value: float
