@@ -1,5 +1,6 @@
 // Small values of the service's shapes, for tests.
 import type { AnswerOut, ClaimOut, EvidenceOut, RecordOut, SearchReportOut, VerdictOut } from '../src/lib/events';
+import type { StoredTurn } from '../src/lib/stored';
 
 export function record(overrides: Partial<RecordOut> = {}): RecordOut {
 	return {
@@ -135,3 +136,23 @@ export function streamed(pieces: readonly (string | Uint8Array)[], ending: 'clos
 export function sent(id: number, message: { type: string } & Record<string, unknown>): string {
 	return `id: ${id}\nevent: ${message.type}\ndata: ${JSON.stringify(message)}\n\n`;
 }
+
+/** A kept turn without an answer. */
+export const storedTurn = (question: string, text = ''): StoredTurn => ({
+	question,
+	filter: {},
+	standsAlone: false,
+	run: {
+		state: 'cancelled',
+		runId: '',
+		text,
+		search: null,
+		claims: [],
+		verdicts: [],
+		evidence: [],
+		records: [],
+		answer: null,
+		error: null,
+		reason: '',
+	},
+});

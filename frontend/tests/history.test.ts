@@ -5,7 +5,7 @@ import { readConversation, type StoredTurn, tooOld, whenWords, writeConversation
 import { Conversation, historyOf } from '../src/state/conversation.svelte';
 import { History } from '../src/state/history.svelte';
 import { Keeper } from '../src/state/keeper.svelte';
-import { answer, claim, evidence, sent, streamed, verdict } from './examples';
+import { answer, claim, evidence, sent, storedTurn as turn, streamed, verdict } from './examples';
 
 const opening = sent(1, { type: 'run', run_id: 'r1' });
 const delta = (id: number, words: string) => sent(id, { type: 'text', delta: words });
@@ -174,25 +174,6 @@ test('an edited question goes without the turns before it, and so does its retry
 	expect(calls.map(([, , body]) => body.history)).toEqual([[], []]);
 });
 
-const turn = (question: string, text = ''): StoredTurn => ({
-	question,
-	filter: {},
-	standsAlone: false,
-	run: {
-		state: 'cancelled',
-		runId: '',
-		text,
-		search: null,
-		claims: [],
-		verdicts: [],
-		evidence: [],
-		records: [],
-		answer: null,
-		error: null,
-		reason: '',
-	},
-});
-
 test('what does not fit loses its oldest questions, and says how many', () => {
 	const turns = Array.from({ length: 6 }, (_, n) => turn(`q${n}`, 'x'.repeat(1000)));
 	const { text, leftOut } = writeConversation({ version: 1, savedAt: 1, dropped: 2, turns }, 4000);
@@ -241,10 +222,13 @@ test('a browser without room keeps less, and one that keeps nothing is said to',
 		real.call(this, key, value);
 	});
 	history.save(long);
-	expect([history.isKept, history.leftOut]).toEqual([true, 4]);
+	expect([history.keeping, history.leftOut]).toEqual(['kept', 4]);
 	room = 0;
-	history.save(long);
-	expect(history.isKept).toBe(false);
+	history.save([...long, turn('newest')]);
+	expect(history.keeping).toBe('outdated');
+	const fresh = new History();
+	fresh.save([turn('q')]);
+	expect(fresh.keeping).toBe('refused');
 });
 
 test('in private mode, where storage throws, a conversation works as long as the page', async () => {
@@ -252,7 +236,7 @@ test('in private mode, where storage throws, a conversation works as long as the
 		throw new DOMException('denied', 'SecurityError');
 	});
 	const history = new History();
-	expect([history.isKept, history.restore(), history.others]).toEqual([false, [], []]);
+	expect([history.keeping, history.restore(), history.others]).toEqual(['refused', [], []]);
 	history.save([turn('q')]);
 	history.begin();
 	history.forget('medcite-conversation-x');
@@ -266,19 +250,6 @@ test('a new conversation leaves the last one on the list, and forgetting takes i
 	const key = history.others[0]?.key ?? '';
 	history.forget(key);
 	expect([history.others, localStorage.getItem(key)]).toEqual([[], null]);
-});
-
-test('a duplicated tab goes on under a key of its own and overwrites nothing', async () => {
-	await talked('One.');
-	const here = new History();
-	const turns = here.restore();
-	const stop = here.watch();
-	const key = Object.keys(localStorage)[0] ?? '';
-	dispatchEvent(new StorageEvent('storage', { key, newValue: '{}' }));
-	here.save([...turns, turn('only here')]);
-	stop();
-	expect(Object.keys(localStorage)).toHaveLength(2);
-	expect(localStorage.getItem(key)).not.toContain('only here');
 });
 
 test('a page that is being left keeps what it has, and not the loss of its connections', () => {

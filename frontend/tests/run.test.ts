@@ -89,6 +89,21 @@ test('a dropped connection is taken up after the last event, and repeated events
 	);
 });
 
+test.each([true, false])('a connection that breaks before the first event is taken up by the run id of the reply (cleanly cut: %s)', async (isClean) => {
+	const headers = { 'content-type': 'text/event-stream', 'x-run-id': 'r1' };
+	const body = new ReadableStream({
+		pull: (c) => (isClean ? c.close() : c.error(new TypeError('reset'))),
+	});
+	const calls = serve(new Response(body, { headers }), streamed([opening, delta(2, 'Death '), sent(3, finished)]));
+	const run = new Run('/api/ask', {});
+	await run.follow(quick);
+	expect([run.state, run.error]).toEqual(['finished', null]);
+	expect(calls.map((call) => [call.method, call.url, call.headers.get('last-event-id')])).toEqual([
+		['POST', 'http://127.0.0.1/api/ask', null],
+		['GET', 'http://127.0.0.1/api/runs/r1/events', null],
+	]);
+});
+
 test('FR-125: a stream that stays cut is incomplete, keeps its words and never enters the history', async () => {
 	serve(streamed([opening, delta(2, 'Death ')]), new Response('', { status: 404 }));
 	const conversation = new Conversation();

@@ -50,6 +50,18 @@ def test_a_stream_dropped_at_any_event_is_resumed_to_the_identical_sequence(quot
     assert again == both
 
 
+@pytest.mark.parametrize("path", ["/api/ask", "/api/verify"])
+def test_a_reply_names_its_run_before_its_first_event_so_that_a_reader_who_got_none_can_go_on(
+    quoting: LiveService, path: str
+) -> None:
+    body = {"question": QUESTION} if path == "/api/ask" else {"text": "Aspirin helped [1].", "sources": ["101"]}
+    with quoting.client.stream("POST", path, json=body) as response:
+        run_id = response.headers["x-run-id"]
+    messages = quoting.resume(run_id, "")
+    assert_law(messages)
+    assert messages[0].json["run_id"] == run_id
+
+
 def test_a_stream_dropped_while_the_model_writes_goes_on_and_loses_nothing(
     generating: LiveService, llm_server: LLMServer
 ) -> None:

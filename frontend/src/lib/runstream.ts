@@ -11,6 +11,8 @@ export interface StreamOptions {
 	onReconnecting?: (isReconnecting: boolean) => void;
 	/** Called with the number by which the service's log knows the request. */
 	onRequestId?: (requestId: string) => void;
+	/** Called with the run's id as soon as the service names it, which is before the first event. */
+	onRunId?: (runId: string) => void;
 	/** Longest silence, in ms. The service sends a heartbeat at least every 60 s. */
 	maxSilenceMs?: number;
 	/** Waits before each attempt to resume, in ms; together within the 15 s that a run goes on unwatched. */
@@ -34,7 +36,9 @@ export async function* runEvents(path: string, body: unknown, options: StreamOpt
 		signal: options.signal,
 	});
 	options.onRequestId?.(response.headers.get('x-request-id') ?? '');
-	yield* allEvents(response, '', options);
+	const runId = response.headers.get('x-run-id') ?? '';
+	if (runId) options.onRunId?.(runId);
+	yield* allEvents(response, runId, options);
 }
 
 /** Yield the events of a run that was begun before, from its first one, up to its final one.

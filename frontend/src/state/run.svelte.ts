@@ -63,6 +63,9 @@ export class Run {
 			onRequestId: (requestId) => {
 				this.requestId = requestId;
 			},
+			onRunId: (runId) => {
+				this.#runId = runId;
+			},
 			onReconnecting: (isReconnecting) => {
 				if (!this.isOver) this.state = isReconnecting ? 'reconnecting' : 'running';
 			},

@@ -17,6 +17,7 @@ from medcite_middleware.api.routes_corpus import corpus_router, status_router
 from medcite_middleware.api.routes_original import original_router
 from medcite_middleware.api.routes_results import results_router
 from medcite_middleware.api.routes_runs import runs_router
+from medcite_middleware.api.sse import RUN_ID_HEADER
 from medcite_middleware.services import Services
 
 EXPORT_HEADERS = ("X-Medcite-Asked", "X-Medcite-Exported", "X-Medcite-Missing")
@@ -52,7 +53,7 @@ def create_app(services: Services, server: ServerSettings, page_dir: Path | None
             allow_origins=server.cors_origins,
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["Content-Type", "Last-Event-ID", "X-Request-ID"],
-            expose_headers=["X-Request-ID", "Retry-After", "Content-Disposition", *EXPORT_HEADERS],
+            expose_headers=["X-Request-ID", RUN_ID_HEADER, "Retry-After", "Content-Disposition", *EXPORT_HEADERS],
         )
     return app
 

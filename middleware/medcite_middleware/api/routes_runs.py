@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from medcite_core.errors import InvalidInput
 from medcite_middleware.api.bodies import AskIn, VerifyIn
 from medcite_middleware.api.errors import client_errors, request_id_of, require_json
-from medcite_middleware.api.sse import MEDIA_TYPE, EventStream
+from medcite_middleware.api.sse import MEDIA_TYPE, RUN_ID_HEADER, EventStream
 from medcite_middleware.api.whole_answers import whole_answer
 from medcite_middleware.events import AnswerOut
 from medcite_middleware.pipeline.ask import AskRequest
@@ -18,7 +18,11 @@ from medcite_middleware.services import Services
 from medcite_middleware.services.runs import Run
 
 STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"description": "Server-sent events: each has `id`, `event` and `data` (JSON).", "content": {MEDIA_TYPE: {}}}
+    200: {
+        "description": "Server-sent events: each has `id`, `event` and `data` (JSON).",
+        "content": {MEDIA_TYPE: {}},
+        "headers": {RUN_ID_HEADER: {"description": "The run, as in its first event.", "schema": {"type": "string"}}},
+    }
 }
 
 

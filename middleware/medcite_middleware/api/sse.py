@@ -13,6 +13,8 @@ from medcite_middleware.events import Event
 from medcite_middleware.services.runs import Run
 
 MEDIA_TYPE = "text/event-stream"
+RUN_ID_HEADER = "X-Run-Id"
+"""The run whose events a reply holds: a reader whose connection breaks before the first event can still go on."""
 HEARTBEAT = b": still here\n\n"
 # Readers that split lines the Unicode way would break an event at these (FR-128). In JSON they stand in strings only.
 _LINE_ENDS = {ord(c): f"\\u{ord(c):04x}" for c in "\u0085\u2028\u2029"}
@@ -32,7 +34,7 @@ class EventStream(Response):
 
     def __init__(self, run: Run, after: int, heartbeat_s: float) -> None:
         # Nothing between here and the reader may hold the events back or pack them (FR-123, FR-124).
-        headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+        headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no", RUN_ID_HEADER: run.id}
         super().__init__(None, 200, headers, MEDIA_TYPE)
         del self.headers["content-length"]
         self._run = run
