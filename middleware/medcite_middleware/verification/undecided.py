@@ -1,0 +1,87 @@
+"""What the rules say of a claim that no sentence confirms or denies: overstated, a figure without a source, or open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from medcite_core.answers import Verdict, VerdictLabel
+from medcite_core.types import Evidence
+from medcite_middleware.verification.claims import without_marks
+from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS
+from medcite_middleware.verification.matches import Match
+from medcite_middleware.verification.ruling import Ruling
+from medcite_middleware.verification.vocabulary import LABEL_NOUNS
+from medcite_middleware.verification.words import meaning_words
+
+CLOSEST_SHOWN = 60.0
+"""Least similarity (0..100) at which the closest sentence of an undecided claim is shown."""
+
+_NUMBER_WORDS = re.compile(
+    r"\b(?:half|third|quarter|twice|double\w*|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ]\w+)?|hundred|"
+    r"thousand|million|dozen|both|majority)\b",
+    re.IGNORECASE,
+)
+
+
+def undecided(ruling: Ruling, matches: Sequence[Match], cited: Sequence[Evidence]) -> Verdict:
+    """The verdict of a claim that stays open, with the closest sentence of the sources it names."""
+    near = [m for m in matches if m.is_cited and m.comparison.similarity >= CLOSEST_SHOWN]
+    best = near[0] if near else None
+    proofs = (best.proof("closest"),) if best else ()
+    if best and best.comparison.difference == "hedge" and best.comparison.common_words >= MIN_CONTENT_WORDS:
+        words = " ".join(best.comparison.source_words)
+        explanation = f"The source is less sure: it says “{words}”."
+        return ruling.verdict("unsupported", "overstated", explanation, proofs)
+    without_source = _figures_without_source(ruling.claim.standalone, cited)
+    if without_source is not None:
+        label, reason, explanation = without_source
+        return ruling.verdict(label, reason, explanation, proofs)
+    if best and best.comparison.difference == "word" and best.comparison.common_words >= MIN_CONTENT_WORDS:
+        says, claims = best.comparison.source_words, best.comparison.claim_words
+        explanation = f"The closest sentence says “{' '.join(says)}” where the answer says “{' '.join(claims)}”."
+        return ruling.verdict("unchecked", "subject_differs", explanation, proofs)
+    if best and best.comparison.difference == "left_out":
+        explanation = "The source's sentence says more; what was left out may change the meaning."
+    else:
+        explanation = "Not in the source's own words, and no judge that can read a paraphrase is set up."
+    return ruling.verdict("unchecked", "no_judge_for_paraphrase", explanation, proofs)
+
+
+def figures_of(text: str) -> set[str]:
+    """Measures written in digits: no names such as "type 1", "OCT3/4" or "one of", which are no figures."""
+    bare = without_marks(text)
+    words = meaning_words(bare)
+    return {
+        word.form
+        for at, word in enumerate(words)
+        if word.is_number
+        and any(c.isdigit() for c in word.span.of(bare))
+        and (at == 0 or words[at - 1].form not in LABEL_NOUNS | {"/"})
+        and (at + 1 == len(words) or words[at + 1].form != "/")
+    }
+
+
+def _figures_without_source(text: str, cited: Sequence[Evidence]) -> tuple[VerdictLabel, str, str] | None:
+    figures = figures_of(text)
+    record_figures = set().union(*(figures_of(e.source.text) for e in cited))
+    missing = sorted(figures - record_figures)
+    if not missing:
+        return None
+    has_number_words = any(_NUMBER_WORDS.search(e.source.text) for e in cited)
+    if not record_figures and not has_number_words and set(missing) & _shares(text):
+        explanation = f"No source cited here gives the figure {', '.join(missing)}, or figures to work it out from."
+        return "unsupported", "operands_absent", explanation
+    explanation = f"The figure {', '.join(missing)} does not stand in the source cited; it was not recomputed."
+    return "unchecked", "formula_unknown", explanation
+
+
+def _shares(text: str) -> set[str]:
+    """Percentages and decimals: figures that a text without any figures cannot bear out."""
+    bare = without_marks(text)
+    words = meaning_words(bare)
+    return {
+        word.form
+        for at, word in enumerate(words)
+        if word.is_number and ("." in word.form or (at + 1 < len(words) and words[at + 1].form == "%"))
+    }
