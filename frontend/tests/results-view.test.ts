@@ -13,6 +13,8 @@ import { record, search } from './examples';
 
 interface Sent {
 	query: string;
+	sort: string;
+	descending: boolean;
 	filters: SearchFilter;
 	offset: number;
 	limit: number;
@@ -69,10 +71,29 @@ test('another filter or order starts at the first page, and a page beyond the en
 	expect(list.request.page).toBe(1);
 });
 
-test('nothing is asked for without words and filter; a late answer to an earlier question is not shown', async () => {
+test('without words and filter every record is listed, the newest first', async () => {
 	const list = new ResultList();
 	await list.load({});
-	expect([list.state, sent]).toEqual(['idle', []]);
+	expect(sent.map(({ query, sort, descending }) => [query, sort, descending])).toEqual([['', 'date', true]]);
+	expect([list.countLine, list.hits.length]).toEqual(['All 45 records', 20]);
+	await list.load({ year_from: 2000 });
+	expect(list.countLine).toBe('45 records pass the filter');
+});
+
+test('what is being fetched already is not asked for twice', async () => {
+	const list = new ResultList();
+	list.ask({ query: 'asthma' });
+	const first = list.load({});
+	list.ask({ query: 'asthma' });
+	await Promise.all([list.load({}), first]);
+	expect(sent).toHaveLength(1);
+	list.ask({ query: 'asthma' });
+	await list.load({});
+	expect(sent).toHaveLength(2);
+});
+
+test('a late answer to an earlier question is not shown', async () => {
+	const list = new ResultList();
 	list.ask({ query: 'first' });
 	const first = list.load({});
 	total = 3;

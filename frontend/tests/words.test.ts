@@ -53,6 +53,7 @@ test('what is said aloud at the end counts every verdict', () => {
 
 test('the search line names mode, filter and how much passed', () => {
 	expect(searchLine(search)).toBe('By words and meaning · no filter · 1,302 of 1,302 records');
+	expect(searchLine({ ...search, query: '' })).toBe('No words searched for · no filter · 1,302 of 1,302 records');
 	expect(
 		searchLine({
 			...search,

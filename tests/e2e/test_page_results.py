@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import rispy
-from support.browser import PHONE, WIDE, Watched, chromium, until, violations, watched_page
+from support.browser import PHONE, WIDE, Watched, until, violations, watched_page
 from support.live_service import LiveService, serving, small_services
+from support.page_talk import LOOK_NAMES, LOOKS, PAGE_DIR, PAYLOADS
 from support.small_corpus import RECORDS, make_record
 
-from medcite.assembly import open_demo, services_of, wait_for_embedder
-from medcite_core.settings import load_settings
 from medcite_core.types import Notice
 
 if TYPE_CHECKING:
@@ -22,13 +21,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE_DIR = ROOT / "frontend" / "dist"
-PAYLOADS = [
-    line
-    for line in (ROOT / "frontend/tests/inputs/FR-133-payloads.txt").read_text(encoding="utf-8").splitlines()
-    if line
-]
 HOSTILE = make_record(
     "106",
     f"Hostile markup {PAYLOADS[0]} in titles.",
@@ -37,22 +29,6 @@ HOSTILE = make_record(
     notices=(Notice("corrected", "9990", PAYLOADS[5]),),
 )
 QUERY = "blood pressure"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    assert (PAGE_DIR / "index.html").is_file(), "the page is not built: `npm ci && npm run build` in frontend/"
-    with chromium() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
-    settings = load_settings({"data_dir": tmp_path_factory.mktemp("demo")}, environ={}, env_file=None).settings
-    corpus = open_demo(settings, lambda *_, **__: None)
-    assert wait_for_embedder(corpus.embedder) == ""
-    with serving(services_of(corpus), corpus.settings, PAGE_DIR) as live:
-        yield live
 
 
 @pytest.fixture(scope="module")
@@ -356,10 +332,7 @@ def test_a_list_without_records_says_why(browser: Browser, small: LiveService, t
         page.get_by_text("The corpus is empty").wait_for()
 
 
-LOOKS = [("light", WIDE), ("dark", WIDE), ("light", PHONE), ("dark", PHONE)]
-
-
-@pytest.mark.parametrize(("scheme", "size"), LOOKS, ids=[f"{s}-{w}" for s, (w, _) in LOOKS])
+@pytest.mark.parametrize(("scheme", "size"), LOOKS, ids=LOOK_NAMES)
 def test_axe_finds_no_violation_in_any_state_of_the_list(
     browser: Browser, demo: LiveService, small: LiveService, scheme: str, size: tuple[int, int]
 ) -> None:

@@ -41,8 +41,28 @@ def test_a_page_that_is_known_already_is_not_sent_again(live: LiveService) -> No
     assert again.headers["cache-control"] == "no-cache"
 
 
-def test_addresses_of_the_page_lead_to_the_page_and_missing_files_do_not(live: LiveService) -> None:
-    assert "<title>medcite" in live.client.get("/records/101").text
+@pytest.mark.parametrize("path", ["/", "/index.html", "/?view=records&q=stroke", "/?nonsense"])
+def test_every_address_of_the_page_leads_to_it(live: LiveService, path: str) -> None:
+    reply = live.client.get(path, headers={"Accept": "text/html"})
+    assert reply.status_code == 200
+    assert "<title>medcite" in reply.text
+
+
+@pytest.mark.parametrize("path", ["/nopage", "/records/101", "/nopage/", "/assets", "/assets/", "/nopage.html"])
+def test_an_address_that_leads_nowhere_says_so_in_words_with_a_way_home(live: LiveService, path: str) -> None:
+    reply = live.client.get(path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "X-Request-ID": "r7"})
+    assert reply.status_code == 404
+    assert reply.headers["content-type"].startswith("text/html")
+    assert reply.headers["cache-control"] == "no-cache"
+    assert "There is no page at this address" in reply.text
+    assert '<a href="/">' in reply.text
+    assert "<code>r7</code>" in reply.text
+    assert live.client.head(path, headers={"Accept": "text/html"}).status_code == 404
+    program = live.client.get(path, headers={"Accept": "application/json"})
+    assert (program.status_code, program.json()["error"]["code"]) == (404, "not_found")
+
+
+def test_missing_files_are_an_error_of_the_service(live: LiveService) -> None:
     for path in ("/assets/gone.js", "/favicon.png", "/robots.txt"):
         missing = live.client.get(path)
         assert (missing.status_code, missing.json()["error"]["code"]) == (404, "not_found")
@@ -69,4 +89,6 @@ def test_without_a_built_page_the_address_says_how_to_build_it(tmp_path: Path) -
         assert page.status_code == 200
         assert "scripts/up.py" in page.text
         assert bare.client.get("/assets/x.js").status_code == 404
+        nowhere = bare.client.get("/nopage")
+        assert (nowhere.status_code, "There is no page" in nowhere.text) == (404, True)
         assert bare.client.get("/api/corpus").status_code == 200

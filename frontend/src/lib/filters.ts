@@ -68,6 +68,9 @@ export function filterProblems(form: FilterForm): FilterProblems {
 }
 
 /** The filter as the service wants it: only what filters. */
+/** Said wherever fields are filled in that count for nothing. */
+export const offLine = 'Filters are off: they are not applied';
+
 export function toSearchFilter(form: FilterForm): SearchFilter {
 	const filter: SearchFilter = {};
 	if (form.yearFrom.trim()) filter.year_from = Number(form.yearFrom);

@@ -26,6 +26,11 @@ export interface ListRequest {
 	readonly page: number;
 }
 
+/** The order a list comes in: without words to look for nothing is more relevant than anything else. */
+export function orderOf({ query, order }: ListRequest): OrderName {
+	return query || order !== 'relevance' ? order : 'newest';
+}
+
 /** The request that an address names; what it does not name, or wrongly, is as on a fresh page. */
 export function requestIn(search: string): ListRequest {
 	const parameters = new URLSearchParams(search);
@@ -62,7 +67,7 @@ export async function fetchResults(
 	filters: SearchFilter,
 	signal?: AbortSignal,
 ): Promise<ResultPage> {
-	const { sort, descending } = orders[request.order];
+	const { sort, descending } = orders[orderOf(request)];
 	const offset = (request.page - 1) * pageSize;
 	const body = { query: request.query, filters, sort, descending, offset, limit: pageSize };
 	return (await (await post('/api/results', body, signal)).json()) as ResultPage;
@@ -169,7 +174,7 @@ export interface Exported {
 export async function fetchExport(format: Format, source: ExportSource): Promise<Exported> {
 	let body: object = source;
 	if ('request' in source) {
-		const { sort, descending } = orders[source.request.order];
+		const { sort, descending } = orders[orderOf(source.request)];
 		body = { query: source.request.query, filters: source.filters, sort, descending };
 	}
 	const response = await post('/api/export', { format, ...body });

@@ -88,7 +88,7 @@ export function stageText(name: string, done = 0, total = 0): string {
 
 /** The "What was searched" line: how, under which filter, and how much of the corpus passed it. */
 export function searchLine(search: SearchReportOut): string {
-	const how = search.mode === 'hybrid' ? 'By words and meaning' : 'By words alone';
+	const how = !search.query ? 'No words searched for' : search.mode === 'hybrid' ? 'By words and meaning' : 'By words alone';
 	const filter = filterWords(search.applied_filter);
 	const passed = `${search.passed.toLocaleString('en')} of ${search.corpus_records.toLocaleString('en')} records`;
 	return `${how} · ${filter ? `${filter} · ${passed} passed` : `no filter · ${passed}`}`;

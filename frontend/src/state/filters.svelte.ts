@@ -26,6 +26,8 @@ export class FilterState {
 	readonly isValid = $derived(!this.isOn || Object.keys(this.problems).length === 0);
 	/** Whether the fields hold anything, sent or not. */
 	readonly isSet = $derived(Object.keys(toSearchFilter(this.form)).length > 0);
+	/** Filled in, and not applied, which a reader must not overlook. */
+	readonly isIdle = $derived(this.isSet && !this.isOn);
 	/** What goes with the next question. */
 	readonly filter = $derived.by((): SearchFilter => (this.isOn ? toSearchFilter(this.form) : {}));
 	readonly parameters = $derived(filterParameters(this.form, this.isOn));
@@ -60,6 +62,11 @@ export class FilterState {
 	toggle(): void {
 		this.isOn = !this.isOn;
 		this.isExpanded = this.isOn;
+	}
+
+	/** Apply what is filled in. */
+	switchOn(): void {
+		this.isOn = true;
 	}
 
 	/** Add one value as it stands. */

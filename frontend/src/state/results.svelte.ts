@@ -6,6 +6,8 @@ import type { ErrorOut, SearchReportOut } from '../lib/events';
 import type { SearchFilter } from '../lib/filters';
 import { fetchResults, type Hit, type ListRequest, pageCount, pageSize, parametersOf, requestIn } from '../lib/results';
 
+const slowMs = 700;
+
 export class ResultList {
 	/** What is to be shown; it stands in the address. */
 	request = $state.raw<ListRequest>(requestIn(location.search));
@@ -24,6 +26,7 @@ export class ResultList {
 
 	readonly pages = $derived(pageCount(this.total));
 	readonly open = $derived<Hit | null>(this.hits[this.openAt] ?? null);
+	readonly countLine = $derived(countLine(this.total, this.shown?.request.query ?? '', this.shown?.filters ?? {}));
 	/** Number of the first record on the page, from 1. */
 	readonly firstNumber = $derived(((this.shown?.request.page ?? 1) - 1) * pageSize + 1);
 
@@ -46,13 +49,13 @@ export class ResultList {
 		this.#last = { request, filterKey };
 		this.#stopper?.abort();
 		this.#stopper = null;
-		if (!request.query && filterKey === '{}') {
-			this.#clear();
-			return;
-		}
 		const stopper = new AbortController();
 		this.#stopper = stopper;
 		this.state = 'loading';
+		// What comes at once needs no word of its own.
+		const timer = setTimeout(() => {
+			if (!stopper.signal.aborted) this.spoken = 'Searching…';
+		}, slowMs);
 		try {
 			const page = await fetchResults(request, filters, stopper.signal);
 			if (stopper.signal.aborted) return;
@@ -66,13 +69,15 @@ export class ResultList {
 			this.shown = { request, filters };
 			this.state = 'ready';
 			this.openAt = this.#openNext === 'first' ? 0 : this.#openNext === 'last' ? page.records.length - 1 : -1;
-			this.spoken = `${matchLine(page.total)}.${this.pages > 1 ? ` Page ${request.page} of ${this.pages}.` : ''}`;
+			this.spoken = `${this.countLine}.${this.pages > 1 ? ` Page ${request.page} of ${this.pages}.` : ''}`;
 		} catch (thrown) {
 			if (stopper.signal.aborted) return;
 			this.error = shownError(thrown);
 			this.state = 'failed';
 			this.openAt = -1;
 			this.spoken = `The list could not be fetched. ${this.error.message}`;
+		} finally {
+			clearTimeout(timer);
 		}
 		this.#openNext = null;
 	}
@@ -84,6 +89,9 @@ export class ResultList {
 
 	/** Ask for something else; the browser's back button goes back to what was. */
 	ask(change: Partial<ListRequest>): void {
+		const wanted = { ...this.request, page: 1, ...change };
+		// What is being fetched already is not asked for twice.
+		if (this.state === 'loading' && JSON.stringify(wanted) === JSON.stringify(this.request)) return;
 		this.#openNext = null;
 		this.#set({ page: 1, ...change }, true);
 	}
@@ -122,20 +130,15 @@ export class ResultList {
 		this.request = { ...this.request, ...change };
 		setParameters(parametersOf(this.request), isStep);
 	}
-
-	#clear(): void {
-		this.state = 'idle';
-		this.hits = [];
-		this.total = 0;
-		this.shown = this.search = null;
-		this.openAt = -1;
-		this.spoken = '';
-	}
 }
 
-/** "1 record matches", "412 records match". */
-export function matchLine(total: number): string {
-	return total === 1 ? '1 record matches' : `${total === 0 ? 'No' : total.toLocaleString('en')} records match`;
+/** "1 record matches", "412 records match"; without words to look for "All 412 records", or how many pass the filter. */
+export function countLine(total: number, query: string, filters: SearchFilter): string {
+	const isFiltered = Object.keys(filters).length > 0;
+	const count = total === 0 ? 'No' : total.toLocaleString('en');
+	if (query) return total === 1 ? '1 record matches' : `${count} records match`;
+	if (isFiltered) return total === 1 ? '1 record passes the filter' : `${count} records pass the filter`;
+	return total === 1 ? 'The only record' : total === 0 ? 'No records' : `All ${count} records`;
 }
 
 const marksKey = 'medcite-marks';

@@ -1,9 +1,10 @@
-"""Serves the built page: hashed assets for ever, the page itself fresh, and the page for its own addresses."""
+"""Serves the built page: hashed assets for ever, the page itself fresh, and words for an address that leads nowhere."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
@@ -19,6 +20,17 @@ NOT_BUILT = """<!doctype html>
 <p>To build the page, run <code>python3 scripts/up.py</code> in the checkout (it needs Node 20 or newer),
 or install the wheel, which contains it.</p></main></body></html>
 """
+NOT_FOUND = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><link rel="icon" href="/icon.svg" type="image/svg+xml">
+<script src="/theme.js"></script><link rel="stylesheet" href="/plain.css"><title>No such page - medcite</title></head>
+<body><main><p>medcite</p><h1>There is no page at this address</h1>
+<p>The address may be misspelt, or belong to another version of medcite.</p>
+<p><a href="/">Ask a question</a> or <a href="/?view=records">look through the records</a>.</p>
+<p><small>Status 404, request <code>{request_id}</code></small></p></main></body></html>
+"""
+# The page has one address; its views and filters stand in the query.
+_ADDRESSES = ("", "index.html")
 
 
 class Page:
@@ -28,26 +40,38 @@ class Page:
         self._files = StaticFiles(directory=folder) if folder is not None else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A file of the page, or the page itself for an address that only the page knows.
+        """A file of the page, the page itself, or a 404: in words for a person's browser, JSON for programs.
 
         Raises:
-            HTTPException: 404 for addresses of the service and missing files.
+            HTTPException: 404 for addresses of the service, for missing files and for programs.
         """
         if scope["type"] != "http":
             raise HTTPException(404)
         path = scope["path"].lstrip("/")
         if scope["method"] not in ("GET", "HEAD") or path == "api" or path.startswith(API_PREFIXES):
             raise HTTPException(404)
-        response = await self._response(path, scope)
+        try:
+            response = await self._response(path, scope)
+        except HTTPException as error:
+            if error.status_code != 404 or not _is_read_by_a_person(path, scope):
+                raise
+            # Guard's ids are letters, digits and ._- alone.
+            text = NOT_FOUND.format(request_id=scope["state"]["request_id"])
+            response = HTMLResponse(text, 404, headers={"Cache-Control": FRESH})
         await response(scope, receive, send)
 
     async def _response(self, path: str, scope: Scope) -> Response:
         if self._files is None:
-            if path not in ("", "index.html"):
+            if path not in _ADDRESSES:
                 raise HTTPException(404)
             return HTMLResponse(NOT_BUILT, headers={"Cache-Control": FRESH})
-        is_address = "." not in path.rpartition("/")[2]
-        name = "index.html" if is_address else path
-        response = await self._files.get_response(name, scope)
+        response = await self._files.get_response(path or "index.html", scope)
         response.headers["Cache-Control"] = FOR_EVER if path.startswith("assets/") else FRESH
         return response
+
+
+def _is_read_by_a_person(path: str, scope: Scope) -> bool:
+    """Whether words are wanted: a browser that opens a page asks for HTML, for a script or a picture it does not."""
+    accepted = Headers(scope=scope).get("accept", "")
+    is_file = "." in path.rpartition("/")[2]
+    return "text/html" in accepted or (not is_file and "application/json" not in accepted)
