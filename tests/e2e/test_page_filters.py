@@ -204,3 +204,37 @@ def test_the_filter_is_worked_by_keyboard_alone(browser: Browser, live: LiveServ
             "languages": ["eng"],
             "has_pmcid": True,
         }
+
+
+def test_a_filter_that_is_filled_in_but_off_is_said_to_be_off_wherever_it_matters(
+    browser: Browser, live: LiveService
+) -> None:
+    """FR-096: nothing of a filter that is off stays in what is searched next."""
+    off = "Filters are off: they are not applied"
+    with watched_page(browser, live.base_url) as watched:
+        page = watched.page
+        page.click("#filter-fields-button")
+        announced = page.locator("#filter-controls [role=status]")
+        assert announced.inner_text() == ""
+        page.fill("#year-from", "2018")
+        assert announced.inner_text() == off
+        assert violations(page) == []
+        page.click("#filter-fields-button")
+        assert announced.is_visible()
+        assert page.locator("#filter-controls .summary").inner_text() == f"{off} (from 2018)"
+        ask(page, QUESTION)
+        wait_until_over(page)
+        assert watched.bodies[0]["filters"] == {}
+        page.click("#view-records")
+        page.fill("#records-query", "bleeding")
+        page.press("#records-query", "Enter")
+        page.wait_for_selector("li[data-pmid='102']")
+        assert f"{off}." in page.locator(".head").inner_text()
+        assert violations(page) == []
+        page.click("#filter-fields-button")
+        page.get_by_role("button", name="Switch the filters on").click()
+        page.get_by_text("that passes the filter (from 2018)").wait_for()
+        assert page.get_by_text(off).count() == 0
+        page.click("#filter-switch")
+        page.wait_for_selector("li[data-pmid='102']")
+        assert f"{off}." in page.locator(".head").inner_text()

@@ -156,3 +156,118 @@ def test_a_browser_that_keeps_nothing_says_so_and_works(browser: Browser, live: 
         wait_until_over(page)
         page.get_by_text("This browser keeps nothing for this page").wait_for()
         assert "2,431 patients" in answers(page)[0]
+
+
+KEPT = "Object.keys(localStorage).filter(key => key.startsWith('medcite-conversation')).length"
+
+
+def test_a_conversation_that_was_forgotten_in_another_tab_is_not_brought_back_by_the_next_question(
+    browser: Browser, live: LiveService
+) -> None:
+    with watched_page(browser, live.base_url) as watched:
+        page = watched.page
+        ask(page, QUESTION)
+        wait_until_over(page)
+        until(page, f"{KEPT} === 1")
+        other = page.context.new_page()
+        other.goto(live.base_url)
+        other.get_by_role("button", name=f"Forget the conversation “{QUESTION}”").click()
+        page.get_by_text("This conversation was forgotten in another tab").wait_for()
+        assert violations(page) == []
+        ask(page, BLEEDING_QUESTION)
+        wait_until_over(page, 2)
+        page.wait_for_timeout(600)
+        assert page.evaluate(KEPT) == 0
+        page.get_by_role("button", name="Keep it again").click()
+        assert page.evaluate(KEPT) == 1
+        page.reload()
+        wait_until_over(page, 2)
+        assert page.locator(".turn h2").all_inner_texts() == [QUESTION, BLEEDING_QUESTION]
+
+
+def test_a_conversation_that_is_gone_when_it_is_opened_leaves_the_page_ready_and_overwrites_nothing(
+    browser: Browser, live: LiveService
+) -> None:
+    with watched_page(browser, live.base_url) as watched:
+        page = watched.page
+        ask(page, QUESTION)
+        wait_until_over(page)
+        page.get_by_role("button", name="New conversation").click()
+        # What another tab does just before the reader's click is not heard of in time.
+        page.evaluate("localStorage.clear()")
+        page.get_by_role("region", name="Earlier conversations").get_by_role("button", name=QUESTION).first.click()
+        page.get_by_text("That conversation is kept no more").wait_for()
+        assert violations(page) == []
+        ask(page, BLEEDING_QUESTION)
+        wait_until_over(page)
+        until(page, f"{KEPT} === 1")
+        page.reload()
+        wait_until_over(page)
+        assert page.locator(".turn h2").all_inner_texts() == [BLEEDING_QUESTION]
+
+
+def test_two_tabs_in_one_conversation_each_keep_what_was_asked_in_them(browser: Browser, live: LiveService) -> None:
+    with watched_page(browser, live.base_url) as watched:
+        page = watched.page
+        ask(page, QUESTION)
+        wait_until_over(page)
+        until(page, f"{KEPT} === 1")
+        with page.expect_popup() as opened:
+            # A window that a page opens has a copy of the page's session, as a duplicated tab has.
+            page.evaluate("void window.open(location.href)")
+        twin = opened.value
+        wait_until_over(twin)
+        ask(twin, "Does warfarin increase major bleeding?")
+        wait_until_over(twin, 2)
+        twin.wait_for_timeout(600)
+        ask(page, BLEEDING_QUESTION)
+        wait_until_over(page, 2)
+        page.wait_for_timeout(600)
+        for tab, second in ((page, BLEEDING_QUESTION), (twin, "Does warfarin increase major bleeding?")):
+            tab.reload()
+            wait_until_over(tab, 2)
+            assert tab.locator(".turn h2").all_inner_texts() == [QUESTION, second]
+        assert page.evaluate(KEPT) == 2
+
+
+def test_forget_all_takes_away_what_other_versions_of_the_page_kept_too(browser: Browser, live: LiveService) -> None:
+    with watched_page(browser, live.base_url) as watched:
+        page = watched.page
+        ask(page, QUESTION)
+        wait_until_over(page)
+        page.get_by_role("button", name="New conversation").click()
+        page.evaluate("localStorage.setItem('medcite-conversation-old', JSON.stringify({ version: 0, turns: [] }))")
+        page.reload()
+        earlier = page.get_by_role("region", name="Earlier conversations")
+        assert "1 of another version of this page cannot be shown here" in earlier.inner_text()
+        assert violations(page) == []
+        earlier.get_by_role("button", name="Forget all").click()
+        assert page.evaluate(KEPT) == 0
+        assert earlier.count() == 0
+        assert page.evaluate("document.activeElement.id") == "question"
+
+
+def test_a_full_disk_costs_no_other_conversation_and_is_said(browser: Browser, live: LiveService) -> None:
+    with watched_page(browser, live.base_url) as watched:
+        page = watched.page
+        ask(page, QUESTION)
+        wait_until_over(page)
+        page.get_by_role("button", name="New conversation").click()
+        ask(page, BLEEDING_QUESTION)
+        wait_until_over(page)
+        until(page, f"{KEPT} === 2")
+        before = page.evaluate("({ ...localStorage })")
+        page.evaluate(
+            "{ let text = 'x'.repeat(1 << 20); while (text) try {"
+            " localStorage.setItem('other', (localStorage.getItem('other') ?? '') + text); }"
+            " catch { text = text.slice(text.length / 2 + 1); } }"
+        )
+        ask(page, "Does warfarin increase major bleeding?")
+        wait_until_over(page, 2)
+        page.get_by_text("This browser has no room for the newest words of this conversation").wait_for()
+        assert violations(page) == []
+        after = page.evaluate("({ ...localStorage })")
+        assert {key: after.get(key) for key in before} == before
+        page.reload()
+        wait_until_over(page)
+        assert page.locator(".turn h2").all_inner_texts() == [BLEEDING_QUESTION]

@@ -9,11 +9,14 @@ import time
 from collections.abc import Iterator
 
 _READ_FIRST_S = 0.5
+AFTER_HEAD = -1
+_HEAD_END = b"\r\n\r\n"
 
 
 class CuttingProxy:
     """Passes connections to `target_port`. A reply to a request that begins with `cut_request` is cut once, after
-    `cut_after` bytes of it; `requests` holds the first line of each request, with its Last-Event-ID if it has one."""
+    `cut_after` bytes of it, or before its body with `AFTER_HEAD`; `requests` holds the first line of each request,
+    with its Last-Event-ID if it has one."""
 
     def __init__(self, target_port: int, cut_request: bytes, cut_after: int) -> None:
         self.requests: list[str] = []
@@ -49,13 +52,15 @@ class CuttingProxy:
         with contextlib.suppress(OSError):
             while data := server.recv(4_096):
                 left = budget[0]
-                if left is not None and len(data) >= left:
+                if left == AFTER_HEAD and _HEAD_END in data:
+                    left = data.index(_HEAD_END) + len(_HEAD_END)
+                if left is not None and 0 <= left <= len(data):
                     client.sendall(data[:left])
                     # A reset throws away what the browser has not read yet; without the first event it cannot resume.
                     time.sleep(_READ_FIRST_S)
                     break
                 client.sendall(data)
-                if left is not None:
+                if left is not None and left >= 0:
                     budget[0] = left - len(data)
         self._close(client, server)
 

@@ -26,6 +26,8 @@ export interface StoredRun {
 	answer: Omit<AnswerOut, 'text' | 'search' | 'claims' | 'verdicts' | 'evidence'> | null;
 	error: ErrorOut | null;
 	reason: string;
+	/** Missing in what an earlier page kept. */
+	requestId?: string;
 }
 
 export interface StoredTurn {

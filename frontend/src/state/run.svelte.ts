@@ -151,6 +151,7 @@ export class Run {
 			answer: this.answer && (rest as NonNullable<StoredRun['answer']>),
 			error: this.error,
 			reason: this.reason,
+			requestId: this.requestId,
 		};
 	}
 
@@ -164,6 +165,7 @@ export class Run {
 		const { text, search, claims, verdicts } = kept;
 		Object.assign(this, { text, search, claims, verdicts, evidence, error: kept.error, reason: kept.reason });
 		this.#runId = kept.runId;
+		this.requestId = kept.requestId ?? '';
 		if (kept.answer && search) this.answer = { ...kept.answer, text, search, claims, verdicts, evidence };
 		this.state = kept.state === 'running' ? 'reconnecting' : kept.state;
 		if (!this.isOver && !this.#runId) {
