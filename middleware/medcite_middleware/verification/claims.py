@@ -1,72 +1,141 @@
-"""From an answer's text to its claims: each sentence that states something, with its exact span and its citations."""
+"""From an answer's text to its claims: each clause that states something, with its exact span and its citations."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from medcite_core.answers import CITATION_MARK, Claim
+from medcite_core.answers import CITATION_MARK, Claim, Statement
 from medcite_core.sentences import sentence_spans
 from medcite_core.types import Span
+from medcite_middleware.verification.claim_kinds import claim_kind, is_fragment, statement_kind
+from medcite_middleware.verification.clauses import clause_spans
+from medcite_middleware.verification.elliptic import made_whole, with_pronoun_resolved, without_yes_or_no
+from medcite_middleware.verification.marks import citation_marks, cited_numbers, without_marks
+from medcite_middleware.verification.pronouns import subject_of, with_subject
+
+__all__ = ["SplitText", "citation_marks", "cited_numbers", "split_claims", "split_text", "without_marks"]
 
 _LEADING_MARKS = re.compile(rf"(?:\s*{CITATION_MARK.pattern})+\s*[.,;]?")
 _BULLET = re.compile(r"(?:[-*•–]\s+|\(?\d{1,2}[.)]\s+)")
 _WRAPPED_LINE = re.compile(r"(?<=[^\s.!?:;])[ \t]*\n[ \t]*(?=[a-z(])")
-_HEADING = re.compile(r"#{1,6}\s|[*_]{2}[^*_]+[*_]{2}:?$")
-_MAX_HEADING_WORDS = 6
-_GREETING = re.compile(
-    r"(?:hi|hello|hey|thanks?(?: you)?|sure|certainly|of course|great question|you'?re welcome|i hope this helps)"
-    r"(?: (?:there|again|so|very|much|for|your|asking|the|question|happy|glad|to|help)){0,6}[,.! ]*$",
+_DENYING_LEAD = re.compile(
+    r"[#*_\s]*(?:(?:common|popular|some|frequent|widespread|other|the following)\s+)*(?:are\s+)?(?:myths?|"
+    r"misconceptions?|falsehoods?|false (?:claims|statements|beliefs)|misbeliefs|untrue|not true|false|wrong|incorrect|"
+    r"debunked|disproved|refuted)(?:\s+(?:claims?|statements?|beliefs?|about [^:\n]{1,60}))?[*_\s]*:?[*_\s]*$|"
+    r".{0,80}\b(?:(?:are|is) (?:all )?(?:myths?|false|untrue|not true|wrong|incorrect|unproven)|"
+    r"(?:did|does|do|could|was|were|is|are) not[^.:]{0,60}|no evidence[^.:]{0,60}|(?:fails?|failed) to[^.:]{0,60}|"
+    r"except[^.:]{0,30})\s*:[*_\s]*$",
     re.IGNORECASE,
 )
-_ABOUT_THE_SOURCES = re.compile(
-    r"(?:unfortunately, )?(?:based on [^,]+, )?(?:the |these |this )?"
-    r"(?:given |provided |supplied |available |retrieved )?"
-    r"(?:context|sources?|evidence|abstracts?|passages?|records?|corpus)\s(?:provided\s|given\s)?"
-    r"(?:does|do|did)(?:\snot|n't)\s"
-    r"(?:contain|hold|say|provide|answer|mention|give|state|include|address|discuss|report)\b[^,;:]*$",
-    re.IGNORECASE,
-)
-_GOES_ON = re.compile(
-    r"\b(?:but|so|therefore|hence|however|thus|because|since|although|while|which means)\b", re.IGNORECASE
-)
+DENIAL = "It is not true that "
+
+
+@dataclass(frozen=True, slots=True)
+class SplitText:
+    """The claims of a text, and its sentences that cannot be checked; both in order."""
+
+    claims: tuple[Claim, ...]
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    span: Span
+    text: str
+    is_item: bool = False
+    follows: bool = False  # on the sentence before, in the same paragraph
+
+
+def split_text(text: str, question: str = "") -> SplitText:
+    """The claims of `text`, with ids `c1`, `c2`, … and `text[claim.span] == claim.text`, and what is no claim.
+
+    A clause that can be read alone is a claim of its own and carries all citations of its sentence; else the sentence
+    is one claim. Pronouns and answers to a question are resolved in `meaning`, where that is certain. `question` is
+    what the text answers: it makes elliptic answers whole and is never evidence.
+    """
+    claims: list[Claim] = []
+    statements: list[Statement] = []
+    asked, lead, before = question, "", ""
+    for sentence in _sentences(text):
+        if not sentence.is_item and not (lead and sentence.follows):
+            lead = ""
+        bare = without_marks(sentence.text)
+        kind = statement_kind(sentence.text)
+        whole = made_whole(bare, asked) if _needs_question(kind, bare) else ""
+        if kind is None or whole:
+            claims.extend(_claims_of(sentence, before if sentence.follows else "", whole, lead, len(claims)))
+        else:
+            statements.append(Statement(sentence.span, sentence.text, kind))
+        if kind == "heading" or bare.rstrip(" *_").endswith(":"):
+            lead = sentence.text if _DENYING_LEAD.match(sentence.text) else ""
+        if kind == "question":
+            asked = with_pronoun_resolved(bare, subject_of(before))
+        elif kind is None and not whole:
+            asked = ""
+        before = (
+            (whole or (claims[-1].meaning if claims and kind is None else "") or bare) if kind != "question" else before
+        )
+    return SplitText(tuple(claims), tuple(statements))
 
 
 def split_claims(answer_text: str) -> tuple[Claim, ...]:
-    """The claims of an answer, in order, with ids `c1`, `c2`, …; `answer_text[claim.span] == claim.text`.
-
-    A sentence is one claim; the citations that follow its full stop belong to it. Questions, greetings, headings and
-    statements about the sources themselves ("The context does not say …") are no claims.
-    """
-    claims: list[Claim] = []
-    for span in _with_trailing_marks(answer_text):
-        text = span.of(answer_text)
-        if _is_checkable(text):
-            claims.append(Claim(f"c{len(claims) + 1}", span, text, cited_numbers(text)))
-    return tuple(claims)
+    """The claims of an answer, without its statements; see `split_text`."""
+    return split_text(answer_text).claims
 
 
-def citation_marks(text: str) -> list[re.Match[str]]:
-    """The citations in `text`: `[3]`, `[1, 4]`. A bracket between a number and a word ("5 [3, 8] days") is none."""
-    return [
-        mark
-        for mark in CITATION_MARK.finditer(text)
-        if not (re.search(r"\d\s*$", text[: mark.start()]) and re.match(r"\s*[^\W_]", text[mark.end() :]))
-    ]
+def _needs_question(kind: str | None, bare: str) -> bool:
+    """Whether a sentence is a piece of an answer that its question makes whole."""
+    return bool(re.search(r"[^\W_]", bare)) and (kind == "fragment" or (kind is None and is_fragment(bare)))
 
 
-def cited_numbers(text: str) -> tuple[int, ...]:
-    """The evidence numbers cited in `text`, each once, in order: `[2, 3] … [2]` gives (2, 3)."""
-    found = [int(n) for mark in citation_marks(text) for n in re.findall(r"\d+", mark.group(1))]
-    return tuple(dict.fromkeys(found))
+def _claims_of(sentence: _Sentence, before: str, whole: str, lead: str, known: int) -> list[Claim]:
+    """The claims of one sentence; `known` is how many there are before it."""
+    cited = cited_numbers(sentence.text)
+    spans = (Span(0, len(sentence.text)),) if whole or lead else clause_spans(sentence.text)
+    claims = []
+    for number, part in enumerate(spans, start=known + 1):
+        words = part.of(sentence.text)
+        if whole:
+            meaning = whole
+        else:
+            bare = without_marks(words)
+            meaning = without_yes_or_no(bare) or with_subject(bare, before)
+        if lead:
+            bare = meaning or without_marks(words)
+            meaning = DENIAL + bare[:1].lower() + bare[1:] if _may_be_lowered(bare) else DENIAL + bare
+        span = Span(sentence.span.start + part.start, sentence.span.start + part.end)
+        kind = claim_kind(meaning or words)
+        claims.append(
+            Claim(f"c{number}", span, words, cited, False, kind, sentence.span if len(spans) > 1 else None, meaning)
+        )
+        before = words
+    return claims
 
 
-def without_marks(text: str) -> str:
-    """`text` with its citation marks taken out, and the space before them."""
-    kept, end = [], 0
-    for mark in citation_marks(text):
-        kept.append(text[end : mark.start()].rstrip())
-        end = mark.end()
-    return "".join([*kept, text[end:]]).strip()
+def _may_be_lowered(text: str) -> bool:
+    first = re.match(r"[^\W_]+", text)
+    return first is not None and first.group()[1:].islower() and first.group().casefold() in _COMMON_OPENERS
+
+
+_COMMON_OPENERS = frozenset(
+    "the a an all no some most many patients adults children people in it this these there".split()
+)
+
+
+def _sentences(text: str) -> list[_Sentence]:
+    """The sentences of a text; list items without their bullets."""
+    sentences: list[_Sentence] = []
+    for span in _with_trailing_marks(text):
+        line_start = max((text.rfind(end, 0, span.start) for end in _LINE_ENDS), default=-1) + 1
+        opening = text[line_start : span.start]
+        follows = bool(sentences) and sentences[-1].span.end >= line_start
+        is_item = bool(_BULLET.fullmatch(opening.lstrip())) or (follows and bool(sentences) and sentences[-1].is_item)
+        sentences.append(_Sentence(span, span.of(text), is_item, follows))
+    return sentences
+
+
+_LINE_ENDS = "\n\r\u2028\u2029\x0b\x0c\x85"
 
 
 def _with_trailing_marks(text: str) -> list[Span]:
@@ -87,20 +156,3 @@ def _with_trailing_marks(text: str) -> list[Span]:
         if start < span.end:
             spans.append(Span(start, span.end))
     return spans
-
-
-def _is_checkable(text: str) -> bool:
-    """Whether a sentence states something. What carries a citation does, whatever it looks like, unless it asks."""
-    bare = without_marks(text).strip(" *_#\"“”'")
-    if not re.search(r"[^\W\d_]{2}", bare):
-        return False
-    if bare.endswith("?"):
-        return False
-    if cited_numbers(text):
-        return True
-    is_heading = bool(_HEADING.match(text)) or (bare.endswith(":") and len(bare) < 120)
-    if is_heading and (len(bare.split()) <= _MAX_HEADING_WORDS or bare.endswith(":")):
-        return False
-    if _GREETING.match(bare):
-        return False
-    return not _ABOUT_THE_SOURCES.match(bare) or bool(_GOES_ON.search(bare))
