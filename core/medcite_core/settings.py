@@ -40,6 +40,20 @@ def _origins(value: Any) -> Any:
     return origins
 
 
+def _hosts(value: Any) -> Any:
+    """Addresses from a list or a text with commas."""
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+        raise ValueError("give addresses with commas between them, or a list")
+    hosts = tuple(item.strip().rstrip("/") for item in items if item.strip())
+    if not hosts:
+        raise ValueError("give at least one address")
+    for host in hosts:
+        if not re.fullmatch(r"https?://[^\s/@]+(/[^\s]*)?", host):
+            raise ValueError(f"{host[:80]!r} is not an address such as https://search.example.org:9200")
+    return hosts
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
@@ -61,7 +75,9 @@ class ServerSettings(_Part):
 class IndexSettings(_Part):
     """The index and how records are cut for it."""
 
-    backend: Literal["lancedb"] = Field("lancedb", description="The engine.")
+    backend: Literal["lancedb", "opensearch"] = Field(
+        "lancedb", description="The engine: 'lancedb' is a folder of this machine, 'opensearch' a cluster."
+    )
     chunk_size: int = Field(500, ge=100, le=4000, description="Characters of a chunk, at most.")
     chunk_overlap: int = Field(200, ge=0, le=2000, description="Characters two neighbouring chunks share, at most.")
     min_chunk_chars: int = Field(40, ge=0, le=500, description="A shorter tail is merged into the chunk before it.")
@@ -99,7 +115,13 @@ class RetrievalSettings(_Part):
     k: int = Field(8, ge=1, le=50, description="Passages given to an answer.")
     candidates: int = Field(100, ge=10, le=1000, description="Chunks taken from each list before fusing.")
     lexical_weight: float = Field(0.5, ge=0, le=1, description="Share of BM25 in the fused score.")
-    min_cosine: float = Field(0.40, ge=-1, le=1, description="Below it a passage counts as not relevant.")
+    min_cosine: float = Field(0.30, ge=-1, le=1, description="Below it a passage counts as not relevant.")
+    min_relevance: float = Field(
+        0.66,
+        ge=-1,
+        le=1.45,
+        description="Below it too: cosine + 0.3 x share of the question's words + 0.15 with the rarest of them.",
+    )
     min_coverage: float = Field(
         0.6, ge=0, le=1, description="Share of a question's words a passage needs when words alone are searched."
     )
@@ -128,6 +150,30 @@ class VerifySettings(_Part):
     allow_retracted_support: bool = Field(False, description="Let retracted records support claims.")
 
 
+class OpenSearchSettings(_Part):
+    """The cluster, for the backend 'opensearch'."""
+
+    hosts: Annotated[tuple[str, ...], BeforeValidator(_hosts)] = Field(
+        ("http://127.0.0.1:9200",), description="Addresses of the cluster's nodes, with commas."
+    )
+    index: str = Field(
+        "medcite",
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,100}$",
+        description="Alias of the index; what it stands for is numbered.",
+    )
+    username: str = Field("", description="User name; empty when the cluster asks for none.")
+    password: SecretStr = Field(SecretStr(""))
+    ca_certs: str = Field("", description="File with the certificate of the authority that signed the cluster's.")
+    verify_certs: bool = Field(True, description="Refuse a cluster whose certificate is not trusted.")
+    timeout_s: float = Field(30.0, gt=0, le=600, description="Longest wait for one reply.")
+    engine: Literal["lucene", "faiss"] = Field("lucene", description="k-NN engine of a new index.")
+    m: int = Field(16, ge=4, le=100, description="Links of a vector in the HNSW graph of a new index.")
+    ef_construction: int = Field(100, ge=16, le=1000, description="Candidates looked at when a vector is linked.")
+    shards: int = Field(1, ge=1, le=1024, description="Primary shards of a new index.")
+    replicas: int = Field(0, ge=0, le=10, description="Copies of each shard; 1 or more survives the loss of a node.")
+    bulk_bytes: int = Field(5_000_000, ge=10_000, le=100_000_000, description="Largest write request.")
+
+
 class Settings(BaseSettings):
     """The whole tree. Built once, by the command, and passed on as an argument."""
 
@@ -140,6 +186,7 @@ class Settings(BaseSettings):
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    opensearch: OpenSearchSettings = OpenSearchSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     llm: LLMSettings = LLMSettings()
     verify: VerifySettings = VerifySettings()

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.opensearch_node import opensearch_node
 
 from medcite_core.ports import CorpusIndex, EmbedderIdentity, IndexedRecord, IndexIdentity
+from medcite_core.settings import OpenSearchSettings
 from medcite_core.types import Chunk, PartialDate, Provenance, Record, Span, Tombstone, assemble_text
 
 DIMENSION = 32
@@ -25,9 +27,18 @@ def open_lance(folder: Path, identity: IndexIdentity = IDENTITY, *, create: bool
     return LanceIndex(folder, identity, create=create)
 
 
+def open_cluster(folder: Path, identity: IndexIdentity = IDENTITY, *, create: bool = True) -> CorpusIndex:
+    """An index of its own on the running node for each folder."""
+    from medcite_core.index.opensearch_index import OpenSearchIndex
+
+    name = f"t{hashlib.sha256(str(folder).encode()).hexdigest()[:20]}"
+    return OpenSearchIndex(OpenSearchSettings(hosts=(opensearch_node(),), index=name), identity, create=create)
+
+
 # A new adapter is tested by adding one line.
 ADAPTERS: dict[str, Callable[..., CorpusIndex]] = {
     "lancedb": open_lance,
+    "opensearch": open_cluster,
 }
 
 
@@ -102,7 +113,9 @@ def made() -> SimpleNamespace:
     )
 
 
-@pytest.fixture(params=sorted(ADAPTERS))
+@pytest.fixture(
+    params=[pytest.param(name, marks=pytest.mark.cluster if name == "opensearch" else ()) for name in sorted(ADAPTERS)]
+)
 def open_any(request: pytest.FixtureRequest) -> Callable[..., CorpusIndex]:
     """The function that opens an index of each adapter: `(folder, identity, create=…)`."""
     return ADAPTERS[request.param]

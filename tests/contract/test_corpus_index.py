@@ -605,7 +605,7 @@ def test_an_index_made_with_another_model_or_chunking_is_refused_in_words(
     assert "32" in caught.value.message
     assert named in caught.value.message
     assert "MEDCITE_EMBEDDING__MODEL=hash-words" in caught.value.hint
-    assert "MEDCITE_DATA_DIR" in caught.value.hint
+    assert "MEDCITE_DATA_DIR" in caught.value.hint or "MEDCITE_OPENSEARCH__INDEX" in caught.value.hint
     assert open_any(tmp_path / "i", made.identity).count() == 1
 
 

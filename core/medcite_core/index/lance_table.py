@@ -11,7 +11,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from medcite_core.errors import IndexBroken, IndexMismatch, IndexMissing, InvalidInput
+from medcite_core.errors import IndexBroken, IndexMissing, InvalidInput
+from medcite_core.index.identity import check_identity
 from medcite_core.index.lance_rows import LIST_COLUMNS, chunk_schema, stored_identity, tombstone_schema
 from medcite_core.index.query_text import STOP_WORDS
 from medcite_core.ports import IndexIdentity
@@ -63,7 +64,7 @@ def open_tables(path: Path, identity: IndexIdentity, *, create: bool) -> tuple[A
         chunks, tombstones = database.open_table(CHUNKS), database.open_table(TOMBSTONES)
         schema = chunks.schema
     stored = stored_identity(schema, f"the index in {path}")
-    check_identity(stored, identity, path)
+    check_identity(stored, identity, f"the index in {path}", "MEDCITE_DATA_DIR")
     missing = _missing_indexes(chunks, path)
     if missing:
         # The process that created the index was killed before it had made them all.
@@ -110,34 +111,6 @@ def _create(path: Path, identity: IndexIdentity) -> None:
             # Last, because this is what makes an index exist.
             chunks = database.create_table(CHUNKS, schema=chunk_schema(identity))
             _create_indexes(chunks, _wanted_indexes())
-
-
-def check_identity(stored: IndexIdentity, wanted: IndexIdentity, path: Path) -> None:
-    """Refuse `wanted` unless the index was made that way; a dimension of 0 is one that is not known yet.
-
-    Raises:
-        IndexMismatch: names what the index was made with, what is set now, and what to do.
-    """
-    old, new = stored.embedder, wanted.embedder
-    pairs = [
-        ("model", old.model, new.model),
-        ("revision", old.revision, new.revision),
-        ("pooling", old.pooling, new.pooling),
-        ("query prompt", old.query_prompt, new.query_prompt),
-        ("dimension", old.dimension, new.dimension or old.dimension),
-        ("chunk size", stored.chunk_size, wanted.chunk_size),
-        ("chunk overlap", stored.chunk_overlap, wanted.chunk_overlap),
-        ("template", stored.template, wanted.template),
-    ]
-    differing = [f"{name} {a!r}, now {b!r}" for name, a, b in pairs if a != b]
-    if differing:
-        raise IndexMismatch(
-            f"the index in {path} was made with model {old.model!r} ({old.dimension} dimensions), "
-            f"the settings name {new.model!r} ({new.dimension or 'unknown'} dimensions); "
-            f"different are: {'; '.join(differing)}",
-            f"Set MEDCITE_EMBEDDING__MODEL={old.model} (and chunk size {stored.chunk_size}, overlap "
-            f"{stored.chunk_overlap}) back, or build a new index in another MEDCITE_DATA_DIR.",
-        )
 
 
 def _wanted_indexes() -> dict[str, Any]:
