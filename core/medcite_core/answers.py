@@ -99,7 +99,8 @@ class ComputationProof:
 
 @dataclass(frozen=True, slots=True)
 class ScanProof:
-    """A full scan for words that are, or are not, there: its receipt. Only a complete one can show an absence.
+    """A full scan for words that are, or are not, there: its receipt. Only a complete one can show an absence; one that
+    is not `shows` nothing.
 
     `sources` are the PMIDs and document ids scanned; `pages_scanned` and `rows_scanned` count where formats have them;
     `unread_parts` are what has no readable text.
@@ -110,7 +111,7 @@ class ScanProof:
     blocks_total: int
     forms_tried: tuple[str, ...]
     is_complete: bool
-    shows: Literal["supports", "contradicts"]
+    shows: Literal["supports", "contradicts", "nothing"]
     pages_scanned: int = 0
     pages_total: int = 0
     rows_scanned: int = 0

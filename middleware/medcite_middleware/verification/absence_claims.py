@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from medcite_middleware.verification.vocabulary import OPENINGS
+from medcite_middleware.verification.vocabulary import FINDING_VERBS, NUMBER_WORDS, OPENINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +93,19 @@ _NOBODY = (
 )
 _NONE = r"(?:no|zero)"
 _EVENT = r"(?P<event>[^,;:]+?)"
+_EVENTS = r"(?P<event>[^,;:]+(?:(?:,\s[^,;:]+)*,?\s(?:or|nor)\s[^,;:]+)?)"
 _SCOPE = r"(?P<scope>(?:\s+.+)?)"
 _EVENT_FORMS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"{_NOBODY}\s+(?P<event>died){_SCOPE}",
-        rf"{_NOBODY}\s+(?:experienced|developed|suffered(?:\s+from)?)\s+(?:an?\s+|any\s+)?{_EVENT}{_SCOPE}",
+        rf"{_NOBODY}\s+(?:experienced|developed|suffered(?:\s+from)?)\s+(?:an?\s+|any\s+)?{_EVENTS}",
         rf"{_NONE}\s+{_EVENT}\s+(?:{_HAPPEN}|{_BE}\s+{_SEEN}){_SCOPE}",
-        rf"there\s+{_BE}\s+{_NONE}\s+{_EVENT}{_SCOPE}",
+        rf"there\s+{_BE}\s+{_NONE}\s+{_EVENTS}",
         rf"{_EVENT}\s+(?:(?:did\s+not|didn['’]t)\s+(?:occur|happen|develop|arise)|never\s+{_HAPPEN}){_SCOPE}",
         rf"{_EVENT}\s+(?:{_BE}\s+not|wasn['’]t|weren['’]t)\s+(?:observed|seen|detected|recorded|encountered){_SCOPE}",
         rf"(?:{_TEXT_OR_STUDY}|they|we)\s+(?:reports?|reported|records?|recorded|observed?|documents?|documented|describes?|"
-        rf"described|saw|noted|found)\s+{_NONE}\s+{_EVENT}{_SCOPE}",
+        rf"described|saw|noted|found)\s+{_NONE}\s+{_EVENTS}",
         rf"{_NONE}\s+{_EVENT}",
     )
 )
@@ -187,6 +188,7 @@ def _items(text: str) -> list[str]:
 
 
 def _bare_term(term: str) -> str:
+    term = re.sub(r"\s*\([^()]*\)", "", term)
     earlier = ""
     while term != earlier:
         earlier, term = term, _TERM_DRESSING.sub("", term).strip()
@@ -199,11 +201,12 @@ def _bare_event(event: str) -> str:
 
 def _is_event(event: str) -> bool:
     words = event.casefold().split()
-    if not words or len(words) > _MAX_EVENT_WORDS or _VERBS & set(words):
+    if not words or len(words) > _MAX_EVENT_WORDS or (_VERBS | (FINDING_VERBS - {"died"})) & set(words):
         return False
     if words[-1] in ("effect", "effects"):
         return bool(_EFFECTS & set(words))
-    return words[-1] not in _NO_EVENTS and words[0] not in _NO_EVENTS
+    is_counted = words[0][0].isdigit() or words[0] in NUMBER_WORDS or words[0] in ("some", "several", "many", "few")
+    return not is_counted and words[-1] not in _NO_EVENTS and words[0] not in _NO_EVENTS
 
 
 def _singular(noun: str) -> str:

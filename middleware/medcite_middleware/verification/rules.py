@@ -11,6 +11,7 @@ from medcite_core.answers import CitationState, Verdict
 from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Evidence, Source
+from medcite_middleware.verification.absence import absence_verdict
 from medcite_middleware.verification.comparison import compare
 from medcite_middleware.verification.matches import Match, contradicts, matches_of, supports
 from medcite_middleware.verification.quotes import find_quote, quoted_words
@@ -45,6 +46,10 @@ class RulesJudge:
             return ruling.verdict(
                 "unchecked", "citation_not_found", f"It cites [{numbers}], and there is no such source."
             )
+        if claim.kind == "absence":
+            absent = absence_verdict(case, allow_retracted=self._settings.allow_retracted_support)
+            if absent is not None:
+                return absent
         matches = matches_of(claim.standalone, evidence, cited, claim.cited)
         return self._decide(ruling, matches, cited)
 

@@ -1,0 +1,180 @@
+"""A full scan of sources for a term: every block, in every form it may take, with a receipt of what was read."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from medcite_core.abbreviations import abbreviations
+from medcite_core.answers import ScanProof
+from medcite_core.documents import Document
+from medcite_core.types import Record, Source, Span
+from medcite_middleware.verification.synonyms import is_short_form, related_to, root, roots, same_as
+
+# A word cut at the end of a line ("lac-" / "tose") is one word; a soft hyphen is none.
+_WORD = re.compile(r"[^\W_]+(?:(?:[-‐]\s*\n\s*|\u00ad\n?\s*)(?=[a-z])[^\W_]+)*")
+_CUT = re.compile(r"[-‐]\s*\n\s*|\u00ad\n?\s*")
+_FUNCTION_WORDS = frozenset(
+    "a an the of in on at for to with by from and or any its their during after before among as per into other".split()
+)
+_MIN_PART = 5
+"""Letters from which a word inside another one ("lactose" in "galactose") leaves a scan open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a text: its place, its letters as printed, and its root."""
+
+    span: Span
+    shown: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Every form of a term that counts as its mention, and those that are only close to it."""
+
+    term: str
+    same: tuple[str, ...]
+    related: tuple[str, ...]
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """For a receipt."""
+        return (*self.same, *self.related)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Where a form of a term stands in a source. `is_exact` unless it is only close to the term."""
+
+    source: Source
+    span: Span
+    form: str
+    is_exact: bool
+
+
+def forms_of(term: str, texts: Iterable[str]) -> Forms:
+    """The forms of `term`: itself (in all inflections and spellings), its synonyms, short forms that `texts` define."""
+    same = [term, *same_as(term)]
+    for text in texts:
+        for found in abbreviations(text):
+            if roots(found.long) in {roots(s) for s in same}:
+                same.append(found.short)
+            elif found.short in same:
+                same.append(found.long)
+    return Forms(term, tuple(dict.fromkeys(same)), related_to(term))
+
+
+def tokens_of(text: str, start: int = 0) -> list[Token]:
+    """The words of `text` with their places, counted from `start`."""
+    tokens = []
+    for match in _WORD.finditer(text):
+        shown = unicodedata.normalize("NFKC", _CUT.sub("", match.group()))
+        tokens.append(Token(Span(start + match.start(), start + match.end()), shown, root(shown)))
+    return tokens
+
+
+def mentions(source: Source, forms: Forms) -> list[Mention]:
+    """Every place of a source where a form of the term stands, exact ones and close ones, in the order of the text."""
+    found: list[Mention] = []
+    for section in source.sections:
+        tokens = tokens_of(section.text, section.span.start)
+        for form in forms.same:
+            found.extend(Mention(source, span, form, is_exact=True) for span in places(tokens, form))
+        for form in forms.related:
+            found.extend(Mention(source, span, form, is_exact=False) for span in places(tokens, form))
+        found.extend(Mention(source, t.span, t.shown, is_exact=False) for t in tokens if _holds(t, forms))
+    exact = [m.span for m in found if m.is_exact]
+    kept = [m for m in found if m.is_exact or not any(m.span.overlaps(span) for span in exact)]
+    return sorted(kept, key=lambda m: (m.span, not m.is_exact))
+
+
+def places(tokens: Sequence[Token], form: str) -> list[Span]:
+    """Where `form` stands among `tokens`, in any inflection; a short form only in its own capitals."""
+    if is_short_form(form):
+        return [t.span for t in tokens if t.shown in (form, form + "s")]
+    wanted = "".join(roots(form))
+    length = len(roots(form))
+    found = []
+    for size in {length - 1, length, length + 1} - {0}:  # "side-effect", "side effect" and "sideeffect" are one
+        for at in range(len(tokens) - size + 1):
+            part = tokens[at : at + size]
+            if "".join(t.root for t in part) == wanted:
+                found.append(Span(part[0].span.start, part[-1].span.end))
+    return found
+
+
+def is_spread(forms: Forms, sources: Sequence[Source]) -> bool:
+    """Whether every word of a term of several words stands somewhere, though not together: it may be meant."""
+    words = [w for w in re.findall(r"[^\W_]+", forms.term) if w.casefold() not in _FUNCTION_WORDS]
+    if len(words) < 2:
+        return False
+    tokens = [t for s in sources for section in s.sections for t in tokens_of(section.text)]
+    known = {t.root for t in tokens}
+    return all(
+        any(set(roots(form)) <= known for form in (word, *same_as(word), *related_to(word)) if not is_short_form(form))
+        for word in words
+    )
+
+
+def receipt(
+    sources: Sequence[Source],
+    forms: Sequence[str],
+    shows: Literal["supports", "contradicts", "nothing"],
+    missing: Sequence[str] = (),
+) -> ScanProof:
+    """What was scanned. `missing` are parts that no scan of these sources can reach, beside their own unread ones."""
+    unread = [*missing]
+    pages_total = pages_read = rows = blocks = 0
+    for source in sources:
+        blocks += len(source.sections)
+        if isinstance(source, Document):
+            read = len({b.page for b in source.blocks if b.page is not None})
+            rows += sum(b.kind == "table_row" for b in source.blocks)
+            pages_total += source.pages or 0
+            pages_read += read if source.pages else 0
+            unread.extend(f"{source.name}, {part}" for part in source.unread)
+            if source.pages and read < source.pages and not source.unread:
+                unread.append(f"{source.name}, {source.pages - read} of {source.pages} pages")
+            if not source.sections:
+                unread.append(f"{source.name}, which has no text")
+        elif not source.has_abstract:
+            unread.append(f"the abstract of PMID {source.pmid}, which PubMed does not give")
+    total = max(blocks, 1)
+    return ScanProof(
+        tuple(s.source_id for s in sources),
+        blocks,
+        total + len(unread) if unread else total,
+        tuple(dict.fromkeys(forms)),
+        not unread and bool(sources),
+        shows,
+        pages_read,
+        pages_total,
+        rows,
+        tuple(unread),
+    )
+
+
+def reach(scan: ScanProof) -> str:
+    """How far an incomplete scan got: "searched 120 of 400 pages"; what of its sources was searched otherwise."""
+    if scan.pages_total and scan.pages_scanned < scan.pages_total:
+        return f"searched {scan.pages_scanned} of {scan.pages_total} pages"
+    unread = "; ".join(scan.unread_parts)
+    searched = f"searched {scan.blocks_scanned} block{'s' if scan.blocks_scanned != 1 else ''} of text"
+    return f"{searched}; not searched: {unread}" if unread else searched
+
+
+def name_of(source: Source) -> str:
+    """What a reader knows a source by."""
+    return f"PMID {source.pmid}" if isinstance(source, Record) else source.name
+
+
+def _holds(token: Token, forms: Forms) -> bool:
+    words = [w for w in roots(forms.term) if len(w) >= _MIN_PART]
+    if len(roots(forms.term)) != 1 or not words:
+        return False
+    return words[0] in token.root and token.root != words[0]
