@@ -80,7 +80,7 @@ def _of_text(
     if not allow_retracted and not all(s.is_usable_as_support for s in sources):
         return ruling.verdict("unsupported", "only_retracted", "Only a retracted record was searched.", (scan,))
     explanation = (
-        X
+        f"Every block ({scan.blocks_scanned}) of {', '.join(map(name_of, sources))} was searched for {_some(tried)}; "
         "none holds it."
     )
     return ruling.verdict("supported", "absence_scan", explanation, (scan,), searched=reach(scan))
