@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -219,6 +219,39 @@ class RecordStore(Protocol):
 
     def finish_load(self) -> None:
         """After a load: bring the search indexes up to date and compact."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HybridLists:
+    """What a hybrid search takes from an index, each list the best first.
+
+    `cosines` are, by chunk id, the similarities of the chunks that the words found.
+    """
+
+    chunks: list[Hit]
+    records: list[RecordHit]
+    near: list[Hit]
+    cosines: dict[str, float]
+
+
+@runtime_checkable
+class SearchesTogether(Protocol):
+    """An index that can do the searches of one question at the same time; others are asked one after the other."""
+
+    def hybrid_lists(
+        self, query: str, vector: npt.NDArray[np.float32] | None, search_filter: SearchFilter, k: int
+    ) -> HybridLists:
+        """The k best of `lexical_chunks`, `lexical_records` and `vector_chunks`; none near without a vector."""
+        ...
+
+
+@runtime_checkable
+class CountsWords(Protocol):
+    """An index that counts records by word for less than a search; of others `lexical_records` gives the number."""
+
+    def records_holding(self, words: Sequence[str]) -> list[int]:
+        """For each of `words`, in how many records it stands; 0 for a stop word."""
         ...
 
 

@@ -88,7 +88,7 @@ RECORDS = (
 
 def small_settings(data_dir: Path, **overrides: Any) -> Settings:
     """Settings that read nothing from the environment; `overrides` use `__` for dots: `server__max_runs=2`."""
-    arguments = {"data_dir": data_dir, "retrieval.min_cosine": 0.2}
+    arguments = {"data_dir": data_dir, "retrieval.min_cosine": 0.2, "retrieval.min_relevance": 0.35}
     arguments |= {name.replace("__", "."): value for name, value in overrides.items()}
     return load_settings(arguments, environ={}, env_file=None).settings
 

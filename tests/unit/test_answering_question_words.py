@@ -23,6 +23,12 @@ def test_a_short_form_counts_as_the_words_it_stands_for() -> None:
     assert not stems_of("It recurred.", forms) & stems_of("hematoma")
 
 
+def test_a_question_that_uses_the_short_form_is_held_by_a_sentence_that_spells_it_out() -> None:
+    forms = short_forms_in("Hematoma volume (HV) was measured.")
+    assert "hv" in stems_of("The volume of the hematoma fell.", forms)
+    assert "hv" not in stems_of("The volume of the blood fell.", forms)
+
+
 @pytest.mark.parametrize("text", ["", "(", "(AB)", "a (XYZ)", "(AB) (CD) (E)"])
 def test_brackets_that_introduce_nothing_are_no_short_forms(text: str) -> None:
     assert short_forms_in(text) == {}

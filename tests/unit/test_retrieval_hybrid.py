@@ -243,13 +243,56 @@ def test_where_a_title_is_nearest_the_best_words_of_its_abstract_stand_for_it(ma
     assert {passage.chunk.text for passage in result.relevant} == {body, ASPIRIN}
 
 
-def test_min_cosine_alone_decides_what_is_relevant_in_a_hybrid_search(make: Make) -> None:
-    retriever, _ = make(retrieval__min_cosine=0.99)
+@pytest.mark.parametrize("setting", ["min_cosine", "min_relevance"])
+def test_both_limits_of_a_hybrid_search_are_settings(make: Make, setting: str) -> None:
+    retriever, _ = make(**{f"retrieval__{setting}": 0.99})
     result = retriever.search(ASPIRIN, EVERYTHING)
     assert result.passages
     assert result.relevant == ()
-    retriever, _ = make(retrieval__min_cosine=-1)
+    retriever, _ = make(retrieval__min_cosine=-1, retrieval__min_relevance=-1)
     assert len(pmids(retriever.search(ASPIRIN, EVERYTHING, k=50).relevant)) == len(RECORDS)
+
+
+def test_a_short_form_holds_the_words_that_its_record_spells_out_elsewhere(make: Make) -> None:
+    record = make_record(
+        "501",
+        "A trial in neurosurgery.",
+        "METHODS: We measured hematoma volume (HV) by tomography in all of the patients who had come to us.",
+        "RESULTS: HV fell by 12.55 mL.",
+    )
+    retriever, _ = make([*RECORDS, record], retrieval__min_cosine=-1, retrieval__min_relevance=0.4)
+    relevant = retriever.search("hematoma volume", EVERYTHING).relevant
+    assert "HV fell by 12.55 mL." in [passage.chunk.text for passage in relevant]
+
+
+def test_findings_stand_before_aims_and_methods_that_hold_the_same_words(make: Make) -> None:
+    words = "Aspirin lowered recurrent stroke"
+    record = make_record("601", "A trial.", f"METHODS: {words} or so we thought.", f"RESULTS: {words} or so it was.")
+    retriever, _ = make([record])
+    result = retriever.search("aspirin recurrent stroke", EVERYTHING)
+    assert result.relevant[0].chunk.section == "RESULTS"
+
+
+def test_searching_one_list_after_the_other_gives_the_same_result(make: Make, tmp_path: Path) -> None:
+    class OneByOne:
+        """The same index without the ability to search together."""
+
+        def __init__(self, index: CorpusIndex) -> None:
+            self._index = index
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("hybrid_lists", "records_holding"):
+                raise AttributeError(name)
+            return getattr(self._index, name)
+
+    same = [make_record(str(number), "Aspirin and stroke.", "Aspirin lowered stroke.") for number in range(700, 760)]
+    retriever, index = make([*RECORDS, *same], retrieval__candidates=10)
+    one_by_one: Any = OneByOne(index)
+    other = Retriever(one_by_one, WordHashEmbedder(), small_settings(tmp_path, retrieval__candidates=10).retrieval)
+    for question in (ASPIRIN, '"recurrent stroke" aspirin', "metformin weight", "stroke"):
+        for chosen in (EVERYTHING, SearchFilter(year_from=2016)):
+            assert retriever.search(question, chosen) == other.search(question, chosen)
+            assert retriever.find(question, chosen) == other.find(question, chosen)
 
 
 def test_a_revised_record_shows_its_new_words_and_a_withdrawn_one_none(make: Make, tmp_path: Path) -> None:
@@ -309,7 +352,7 @@ def test_a_notice_of_retraction_is_found_too(make: Make) -> None:
 
 def test_matched_records_counts_what_can_be_paged(make: Make) -> None:
     retriever, index = make()
-    result = retriever.search("aspirin bleeding", EVERYTHING, k=1)
+    result = retriever.find("aspirin bleeding", EVERYTHING, k=1)
     assert result.matched_records == index.lexical_records("aspirin bleeding", EVERYTHING, 0, 0)[1] == 2
     assert len(result.passages) == 1
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from medcite_core.errors import Busy, IndexBroken, InvalidInput
 from medcite_core.filters import SearchFilter
 from medcite_core.index.lance_filter import all_of, filter_sql, pmid_sql
+from medcite_core.index.lance_hybrid import count_matches, search_together
 from medcite_core.index.lance_listing import RecordLists
 from medcite_core.index.lance_rows import (
     STATE_COLUMNS,
@@ -24,11 +25,12 @@ from medcite_core.index.lance_rows import (
     state_of,
     tombstone_schema,
 )
-from medcite_core.index.lance_search import best_chunks_by_text, best_chunks_by_vector
+from medcite_core.index.lance_search import best_chunks_by_text, best_chunks_by_vector, checked_vector
 from medcite_core.index.lance_table import bring_up_to_date, engine_errors, open_tables
 from medcite_core.index.precedence import CopyState, Withdrawal, newest_copies
 from medcite_core.index.query_text import read_query
-from medcite_core.ports import IndexedRecord, IndexIdentity, WriteCounts
+from medcite_core.index.version_cache import VersionCache
+from medcite_core.ports import HybridLists, IndexedRecord, IndexIdentity, WriteCounts
 from medcite_core.types import Hit, Record, RecordHit, RecordOrder, SuggestField, Tombstone, ValueCount
 
 _PMIDS_AT_ONCE = 1000
@@ -36,6 +38,7 @@ _CHUNK_ID = re.compile(r"[0-9]{1,18}:[0-9]{1,9}-[0-9]{1,9}")
 _SCAN_RECORDS = 256
 _WRITES_BETWEEN_COMPACTIONS = 200
 _WRITE_LOCK_TIMEOUT_S = 600
+_KEPT_COUNTS, _KEPT_RECORDS, _KEPT_WORDS = 256, 1000, 20_000
 
 
 class LanceIndex:
@@ -56,6 +59,9 @@ class LanceIndex:
         self._path = path
         self._chunks, self._tombstones, self._identity = open_tables(path, identity, create=create)
         self._lists = RecordLists(self._chunks)
+        self._word_counts: VersionCache[str, int] = VersionCache(_KEPT_WORDS)
+        self._counts: VersionCache[str, int] = VersionCache(_KEPT_COUNTS)
+        self._records: VersionCache[int, Record] = VersionCache(_KEPT_RECORDS)
         self._writes = 0
 
     @property
@@ -83,18 +89,23 @@ class LanceIndex:
             InvalidInput: the vector has another dimension or no direction, or as in `lexical_chunks`.
         """
         _check_at_least("k", k, 1)
-        wanted = np.asarray(vector, dtype=np.float32)
-        dimension = self._identity.embedder.dimension
-        if wanted.shape != (dimension,):
-            raise InvalidInput(
-                f"the query vector has shape {wanted.shape}; the index holds {dimension} dimensions",
-                "Embed the question with the model the index was made with.",
-            )
-        if not np.all(np.isfinite(wanted)) or not np.any(wanted):
-            raise InvalidInput("the query vector has no direction (zero, or not a number)")
-        where = filter_sql(search_filter)
+        wanted, where = checked_vector(vector, self._identity.embedder.dimension), filter_sql(search_filter)
         with self._reading("searching by meaning"):
             return best_chunks_by_vector(self._chunks, wanted, where, k)
+
+    def hybrid_lists(
+        self, query: str, vector: npt.NDArray[np.float32] | None, search_filter: SearchFilter, k: int
+    ) -> HybridLists:
+        """The k best of `lexical_chunks`, `lexical_records` and `vector_chunks`, searched at the same time.
+
+        Raises:
+            InvalidInput: as in `lexical_chunks` and `vector_chunks`.
+        """
+        _check_at_least("k", k, 1)
+        wanted = None if vector is None else checked_vector(vector, self._identity.embedder.dimension)
+        words, where = read_query(query), filter_sql(search_filter)
+        with self._reading("searching"):
+            return search_together(self._chunks, words, wanted, where, k)
 
     def chunk_vectors(self, chunk_ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
         """The stored vectors of the chunks that exist, by chunk id."""
@@ -123,6 +134,16 @@ class LanceIndex:
         """
         read_query(query)
         return self.listed_records(query, search_filter, "relevance", offset, limit, descending=True)
+
+    def records_holding(self, words: Sequence[str]) -> list[int]:
+        """For each of `words`, in how many records it stands; 0 for a stop word."""
+        with self._reading("counting words"):
+            version = self._version()
+            known = self._word_counts.kept(version, words)
+            missing = [word for word in dict.fromkeys(words) if word not in known]
+            counted = dict(zip(missing, count_matches(self._chunks, missing), strict=True))
+            self._word_counts.keep(version, counted)
+        return [(known | counted)[word] for word in words]
 
     def listed_records(
         self,
@@ -160,7 +181,7 @@ class LanceIndex:
         """Records that pass the filter."""
         where = all_of(["is_head", filter_sql(search_filter)])
         with self._reading("counting"):
-            return int(self._chunks.count_rows(where))
+            return self._counts.value(self._version(), where, lambda: int(self._chunks.count_rows(where)))
 
     def count_chunks(self) -> int:
         """Chunks of all records."""
@@ -170,7 +191,14 @@ class LanceIndex:
     def get(self, pmids: Sequence[str]) -> dict[str, Record]:
         """The records that exist, by pmid, in the order asked for."""
         numbers = [number for pmid in dict.fromkeys(pmids) if (number := pmid_number(pmid)) is not None]
-        found = self._read_records(numbers, "")
+        with self._reading("reading records"):
+            version = self._version()
+        found = self._records.kept(version, numbers)
+        missing = [number for number in numbers if number not in found]
+        if missing:
+            read = self._read_records(missing, "")
+            self._records.keep(version, read)
+            found |= read
         return {str(number): found[number] for number in numbers if number in found}
 
     def years(self) -> dict[int, int]:
@@ -318,6 +346,9 @@ class LanceIndex:
         return found
 
     # ------------------------------------------------------------ engine
+
+    def _version(self) -> int:
+        return int(self._chunks.version)
 
     def _rows(self, where: str, columns: list[str]) -> Any:
         return self._chunks.search().where(where).select(columns).to_arrow()

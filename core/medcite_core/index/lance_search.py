@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from medcite_core.errors import InvalidInput
 from medcite_core.index.lance_filter import all_of
 from medcite_core.index.lance_rows import CHUNK_COLUMNS, chunk_of
 from medcite_core.index.lance_table import VECTOR_INDEX_ROWS, vector_lists
 from medcite_core.index.query_text import TextQuery
-from medcite_core.types import Hit
+from medcite_core.types import Hit, RecordHit
 
 _SPARE_ROWS = 32
 # How many times k candidates are compared by their full vectors. The codes keep one bit a dimension: with 4 instead of
@@ -40,8 +41,36 @@ def text_rows(chunks: Any, column: str, query: TextQuery, where: str, columns: l
 
 def best_chunks_by_text(chunks: Any, query: TextQuery, where: str, k: int) -> list[Hit]:
     """The k best chunks by BM25 over title and text."""
-    columns = [*CHUNK_COLUMNS, "search_text"] if query.phrases else CHUNK_COLUMNS
-    return _best(lambda limit: text_rows(chunks, "search_text", query, where, columns, limit), query, k)
+    return [_hit(row, rank) for rank, row in enumerate(_chunk_rows_by_text(chunks, query, where, k, []), start=1)]
+
+
+def best_chunks_with_vectors(
+    chunks: Any, query: TextQuery, where: str, k: int
+) -> tuple[list[Hit], npt.NDArray[np.float32]]:
+    """`best_chunks_by_text`, and the stored vectors of those chunks, row by row."""
+    rows = _chunk_rows_by_text(chunks, query, where, k, ["vector"])
+    vectors = np.array([row["vector"] for row in rows], dtype=np.float32)
+    return [_hit(row, rank) for rank, row in enumerate(rows, start=1)], vectors
+
+
+def _chunk_rows_by_text(chunks: Any, query: TextQuery, where: str, k: int, also: list[str]) -> list[dict[str, Any]]:
+    columns = [*CHUNK_COLUMNS, *also, *(["search_text"] if query.phrases else [])]
+    return _best(
+        lambda limit: text_rows(chunks, "search_text", query, where, columns, limit),
+        k,
+        (lambda row: query.holds_phrases(row["search_text"])) if query.phrases else None,
+    )
+
+
+def best_records_by_text(chunks: Any, query: TextQuery, where: str, k: int) -> list[RecordHit]:
+    """The k best records by BM25 over their whole text: the beginning of `ranked_records`, without the rest of it."""
+    columns = ["pmid", "ordinal", *(["record_text"] if query.phrases else [])]
+    rows = _best(
+        lambda limit: text_rows(chunks, "record_text", query, where, columns, limit),
+        k,
+        (lambda row: query.holds_phrases(row["record_text"])) if query.phrases else None,
+    )
+    return [RecordHit(str(row["pmid"]), float(row["score"]), rank) for rank, row in enumerate(rows, start=1)]
 
 
 def best_chunks_by_vector(chunks: Any, vector: npt.NDArray[np.float32], where: str, k: int) -> list[Hit]:
@@ -68,10 +97,27 @@ def best_chunks_by_vector(chunks: Any, vector: npt.NDArray[np.float32], where: s
             search = search.bypass_vector_index()
         return _with_cosine(search.to_arrow())
 
-    hits = _best(fetch, None, k)
-    if probes and len(hits) < k:
-        hits = _best(lambda limit: fetch(limit, 0), None, k)
-    return hits
+    rows = _best(fetch, k)
+    if probes and len(rows) < k:
+        rows = _best(lambda limit: fetch(limit, 0), k)
+    return [_hit(row, rank) for rank, row in enumerate(rows, start=1)]
+
+
+def checked_vector(vector: npt.NDArray[np.float32], dimension: int) -> npt.NDArray[np.float32]:
+    """`vector`, if it can be searched with.
+
+    Raises:
+        InvalidInput: it has another dimension or no direction.
+    """
+    wanted = np.asarray(vector, dtype=np.float32)
+    if wanted.shape != (dimension,):
+        raise InvalidInput(
+            f"the query vector has shape {wanted.shape}; the index holds {dimension} dimensions",
+            "Embed the question with the model the index was made with.",
+        )
+    if not np.all(np.isfinite(wanted)) or not np.any(wanted):
+        raise InvalidInput("the query vector has no direction (zero, or not a number)")
+    return wanted
 
 
 def probe_count(rows: int, passing: int, lists: int) -> int:
@@ -91,8 +137,8 @@ def _with_cosine(table: Any) -> Any:
     return table.select(CHUNK_COLUMNS).append_column("score", score)
 
 
-def _best(fetch: Fetch, query: TextQuery | None, k: int) -> list[Hit]:
-    """The first k rows in order (score, then pmid and ordinal) of those that hold the query's phrases.
+def _best(fetch: Fetch, k: int, holds: Callable[[dict[str, Any]], bool] | None = None) -> list[dict[str, Any]]:
+    """The first k rows in order (score, then pmid and ordinal) of those that `holds` takes, if given.
 
     Rows that tie with the k-th must all be looked at, or the engine's own order would decide which are left out; so
     more are fetched until the last one fetched scores less.
@@ -102,14 +148,15 @@ def _best(fetch: Fetch, query: TextQuery | None, k: int) -> list[Hit]:
         table = fetch(limit)
         scores = np.asarray(table.column("score").to_numpy(), dtype=np.float64)
         order = np.lexsort((table.column("ordinal").to_numpy(), table.column("pmid").to_numpy(), -scores))
-        rows = table.take(order).to_pylist()
-        if query is not None and query.phrases:
-            rows = [row for row in rows if query.holds_phrases(row["search_text"])]
+        rows = [row for row in table.take(order).to_pylist() if holds is None or holds(row)]
         is_all = table.num_rows < limit
         if is_all or (len(rows) >= k and scores.min() < rows[k - 1]["score"]):
-            break
+            return rows[:k]
         limit *= 4
-    return [Hit(chunk_of(row), float(row["score"]), rank) for rank, row in enumerate(rows[:k], start=1)]
+
+
+def _hit(row: dict[str, Any], rank: int) -> Hit:
+    return Hit(chunk_of(row), float(row["score"]), rank)
 
 
 def ranked_records(chunks: Any, query: TextQuery, where: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
+from medcite_core.abbreviations import abbreviations
 from medcite_core.stemming import stem_words
 
 _FUNCTION_WORDS = frozenset(
@@ -51,7 +52,6 @@ _QUANTITY = re.compile(
     r"\bprevalence\b|\bdoses?\b|\bratio\b|\bsurvival time\b",
     re.I,
 )
-_SHORT_FORM = re.compile(r"\(([A-Za-z][A-Za-z0-9-]{1,9})s?\)")
 
 _SAME_SENSE_CREDIT = 0.8
 _TITLE_CREDIT = 0.7
@@ -110,34 +110,25 @@ class QuestionWords:
 
 
 def stems_of(text: str, short_forms: dict[str, frozenset[str]] | None = None) -> frozenset[str]:
-    """The stems of `text`; a short form also counts as the words it stands for."""
-    stems = frozenset(stem_words(text))
+    """The stems of `text`; a short form also counts as the words it stands for, and they as it."""
+    own = stems = frozenset(stem_words(text))
     for short, long_stems in (short_forms or {}).items():
-        if short in stems:
+        if short in own:
             stems |= long_stems
+        elif long_stems and long_stems <= own:
+            stems |= {short}
     return stems
 
 
 def short_forms_in(text: str) -> dict[str, frozenset[str]]:
     """Short forms that `text` introduces, "chronic subdural hematoma (CSDH)", with the stems of their words."""
     found: dict[str, frozenset[str]] = {}
-    for match in _SHORT_FORM.finditer(text):
-        letters = [char for char in match[1].lower() if char.isalpha()]
-        words = re.findall(r"[A-Za-z0-9]+", text[max(0, match.start() - 120) : match.start()])
-        # As many words as letters is the rule; compounds and joining words make it fewer or more.
-        likely = sorted(range(2, len(letters) + 4), key=lambda count: abs(count - len(letters)))
-        for count in (count for count in likely if count <= len(words)):
-            long_form = words[-count:]
-            if long_form[0][0].lower() == letters[0] and _in_order(letters, long_form):
-                found[" ".join(stem_words(match[1]))] = frozenset(stem_words(" ".join(long_form)))
-                break
+    for definition in abbreviations(text):
+        short = stem_words(definition.short)
+        # "PD-L1" is two words, of which neither alone stands for the whole.
+        if len(short) == 1:
+            found.setdefault(short[0], frozenset(stem_words(definition.long)))
     return found
-
-
-def _in_order(letters: Iterable[str], words: Sequence[str]) -> bool:
-    """Whether the letters stand in the words in this order."""
-    rest = iter("".join(words).lower())
-    return all(letter in rest for letter in letters)
 
 
 def _names(question: str) -> list[str]:

@@ -74,7 +74,10 @@ def _nothing_relevant(report: SearchReport, passages: Sequence[Passage], min_cos
     cosines = [p.cosine for p in passages if p.cosine is not None]
     if cosines:
         closest = math.floor(100 * max(cosines)) / 100  # rounded up, it could read as if it had reached the threshold
-        text += f" The closest passage has a similarity of {closest:.2f}; at least {min_cosine:.2f} is needed."
+        if closest < min_cosine:
+            text += f" The closest passage has a similarity of {closest:.2f}; at least {min_cosine:.2f} is needed."
+        else:
+            text += " What came close speaks of something else: it holds too few of the question's words."
     elif report.mode == "lexical":
         text += " The search was by words alone."
     return text

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -16,17 +17,35 @@ from medcite_core.errors import EmbedderUnavailable, InvalidInput
 from medcite_core.filters import SearchFilter
 from medcite_core.ports import CorpusIndex, Embedder
 from medcite_core.settings import RetrievalSettings
-from medcite_core.types import Hit, Passage
+from medcite_core.types import Passage
 from medcite_middleware.retrieval.fusion import Fused, weighted_fusion
+from medcite_middleware.retrieval.lists import hybrid_lists
 from medcite_middleware.retrieval.query import clean_query
-from medcite_middleware.retrieval.relevance import LexicalCoverage
+from medcite_middleware.retrieval.relevance import Relevance, word_weights
 
 MAX_K = 1000
 CHUNKS_OF_A_RECORD = 3
 """Of one record among the relevant passages while others wait, so that one long abstract does not crowd them out."""
 # Parts of structured abstracts that are found for their record's title and say nothing of its matter.
 _SAYS_NOTHING = re.compile(r"registration|registry|funding|conflict|disclosure|copyright", re.IGNORECASE)
+# What a study asked and how it was made: found as easily as what it found, and no answer.
+_ASKS_OR_PLANS = re.compile(
+    r"objective|aim|purpose|goal|hypothes|method|design|setting|participant|patient|subject|intervention|measure|"
+    r"data source|selection|background|introduction|context|importance",
+    re.IGNORECASE,
+)
+_FINDS = re.compile(r"result|finding|conclu|relevance|implication|interpret", re.IGNORECASE)
+_AIM_OR_METHOD = 0.85
 _READ_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassages:
+    """The k best passages, and the number of records that hold any word of the query and pass the filter."""
+
+    passages: tuple[Passage, ...]
+    report: SearchReport
+    matched_records: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +53,12 @@ class SearchResult:
     """The k best passages, and those of them fit for an answer.
 
     `relevant` truly bear on the question, at most three of a record while other records wait; words of an abstract
-    stand in the place of its title. `matched_records` is the number of records that hold any word of the query and pass
-    the filter: the total to page through.
+    stand in the place of its title, and findings before aims and methods.
     """
 
     passages: tuple[Passage, ...]
     relevant: tuple[Passage, ...]
     report: SearchReport
-    matched_records: int
 
     @property
     def outcome(self) -> Literal["found", "corpus_empty", "nothing_passed", "nothing_relevant"]:
@@ -61,14 +78,29 @@ class Retriever:
         self._embedder = embedder
         self._settings = settings
 
-    def search(self, query: str, search_filter: SearchFilter, k: int | None = None) -> SearchResult:
-        """The `k` best passages (by default the setting's) among the records that pass the filter.
+    def find(self, query: str, search_filter: SearchFilter, k: int | None = None) -> FoundPassages:
+        """The `k` best passages (by default the setting's) among the records that pass the filter, for a list.
 
         While the embedder is not ready the search goes by words alone, and the report says so.
 
         Raises:
             InvalidInput: the query is blank, has no words, or is too long; or `k` is out of range.
         """
+        wanted, report, fused = self._fused(query, search_filter, k)
+        passages = tuple(islice(self._passages(fused), wanted))
+        matched = self._index.lexical_records(report.query, search_filter, 0, 0)[1] if report.passed else 0
+        return FoundPassages(passages, report, matched)
+
+    def search(self, query: str, search_filter: SearchFilter, k: int | None = None) -> SearchResult:
+        """The passages of `find`, and those that bear on the question, for an answer.
+
+        Raises:
+            InvalidInput: as in `find`.
+        """
+        wanted, report, fused = self._fused(query, search_filter, k)
+        return SearchResult(tuple(islice(self._passages(fused), wanted)), self._relevant(fused, report, wanted), report)
+
+    def _fused(self, query: str, search_filter: SearchFilter, k: int | None) -> tuple[int, SearchReport, list[Fused]]:
         wanted = self._settings.k if k is None else k
         if not 1 <= wanted <= MAX_K:
             raise InvalidInput(f"k must be between 1 and {MAX_K}, not {wanted}", "Ask for fewer passages.")
@@ -76,25 +108,11 @@ class Retriever:
         vector, note = self._query_vector(cleaned)
         report = self._report(cleaned, search_filter, note)
         if report.passed == 0:
-            return SearchResult((), (), report, 0)
-
+            return wanted, report, []
         candidates = max(self._settings.candidates, 2 * wanted)
-        record_hits, matched = self._index.lexical_records(cleaned, search_filter, 0, candidates)
-        chunk_hits = self._index.lexical_chunks(cleaned, search_filter, candidates)
-        if vector is None:
-            fused = weighted_fusion(chunk_hits, record_hits, [], 1.0)
-        else:
-            vector_hits = self._index.vector_chunks(vector, search_filter, candidates)
-            others = self._cosines(vector, chunk_hits, vector_hits)
-            fused = weighted_fusion(chunk_hits, record_hits, vector_hits, self._settings.lexical_weight, others)
-
-        best: list[Passage] = []
-        for passage in self._passages(fused):
-            best.append(passage)
-            if len(best) == wanted:
-                break
-        relevant = self._relevant(fused, report, wanted)
-        return SearchResult(tuple(best), relevant, report, matched)
+        lists = hybrid_lists(self._index, cleaned, vector, search_filter, candidates)
+        weight = 1.0 if vector is None else self._settings.lexical_weight
+        return wanted, report, weighted_fusion(lists.chunks, lists.records, lists.near, weight, lists.cosines)
 
     def _query_vector(self, query: str) -> tuple[npt.NDArray[np.float32] | None, str]:
         """The query's vector; or none, and the reason why the search goes by words alone."""
@@ -109,18 +127,6 @@ class Retriever:
         else:
             problem = self._embedder.problem
         return None, f"Searched by words alone: {problem.rstrip('.')}."
-
-    def _cosines(
-        self, vector: npt.NDArray[np.float32], chunk_hits: Sequence[Hit], vector_hits: Sequence[Hit]
-    ) -> dict[str, float]:
-        """Similarities of the chunks that only the words found: a rare name may stand in a chunk that is not near."""
-        near = {hit.chunk.id for hit in vector_hits}
-        stored = self._index.chunk_vectors([hit.chunk.id for hit in chunk_hits if hit.chunk.id not in near])
-        length = float(np.linalg.norm(vector))
-        return {
-            chunk_id: float(other @ vector) / (float(np.linalg.norm(other)) * length)
-            for chunk_id, other in stored.items()
-        }
 
     def _report(self, query: str, search_filter: SearchFilter, note: str) -> SearchReport:
         corpus_records = self._index.count()
@@ -155,12 +161,17 @@ class Retriever:
 
     def _relevant(self, fused: Sequence[Fused], report: SearchReport, limit: int) -> tuple[Passage, ...]:
         telling = [item for item in fused if not _SAYS_NOTHING.search(item.chunk.section)]
+        # Within a place or two a finding answers better than an aim or a method that has the same words.
+        telling.sort(key=lambda item: -item.score * (_AIM_OR_METHOD if _is_aim_or_method(item.chunk.section) else 1))
+        rule = Relevance(word_weights(self._index, report.query, report.corpus_records), self._settings)
         if report.mode == "hybrid":
-            least = self._settings.min_cosine
-            near = [item for item in telling if item.cosine is not None and item.cosine >= least]
-            return _spread(self._passages(_body_for_title(near)), limit)
-        coverage = LexicalCoverage(self._index, report.query, report.corpus_records, self._settings.min_coverage)
-        return _spread((p for p in self._passages(_body_for_title(telling)) if coverage.is_relevant(p)), limit)
+            # Nothing farther away can pass: its record need not be read.
+            telling = [item for item in telling if item.cosine is not None and item.cosine >= rule.least_cosine]
+        return _spread((p for p in self._passages(_body_for_title(telling)) if rule.holds_for(p)), limit)
+
+
+def _is_aim_or_method(section: str) -> bool:
+    return bool(_ASKS_OR_PLANS.search(section)) and not _FINDS.search(section)
 
 
 def _body_for_title(fused: Sequence[Fused]) -> list[Fused]:

@@ -36,7 +36,7 @@ class FoundRecords(Protocol):
 class RecordSearcher(Protocol):
     """Finds passages for a query."""
 
-    def search(self, query: str, search_filter: SearchFilter, k: int | None = None) -> FoundRecords:
+    def find(self, query: str, search_filter: SearchFilter, k: int | None = None) -> FoundRecords:
         """The `k` best passages that pass the filter."""
         ...
 
@@ -75,7 +75,7 @@ class SearchService:
         Raises:
             InvalidInput: the query has no words.
         """
-        result = await in_thread(self._searcher.search, query, search_filter, k)
+        result = await in_thread(self._searcher.find, query, search_filter, k)
         by_pmid: dict[str, list[Passage]] = {}
         for passage in result.passages:
             by_pmid.setdefault(passage.record.pmid, []).append(passage)

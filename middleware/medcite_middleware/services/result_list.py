@@ -126,7 +126,7 @@ class ResultListService:
         with self._heads_lock:
             if not is_new and key in self._heads:
                 return self._heads[key]
-        result = self._searcher.search(query, search_filter, _PASSAGES)
+        result = self._searcher.find(query, search_filter, _PASSAGES)
         found = dict.fromkeys(passage.record.pmid for passage in result.passages)
         members = set(by_words)
         ordered = list(dict.fromkeys([*(pmid for pmid in found if pmid in members), *by_words]))
