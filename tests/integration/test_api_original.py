@@ -253,6 +253,19 @@ def test_a_picture_on_another_site_makes_nobody_work(live: LiveService) -> None:
         error_of(reply, 403, "other_site")
 
 
+@pytest.mark.parametrize("header", ["Origin", "Referer"])
+def test_a_page_of_another_site_is_known_by_its_address_where_the_browser_says_no_more(
+    live: LiveService, header: str
+) -> None:
+    asked = {"query_str": QUESTION}
+    foreign = live.client.get("/retrieve_documents_dense", params=asked, headers={header: "http://evil.example/page"})
+    error_of(foreign, 403, "other_site")
+    own = str(live.client.base_url).rstrip("/")
+    assert live.client.get("/retrieve_documents_dense", params=asked, headers={header: own}).status_code == 200
+    if header == "Origin":
+        assert live.client.get("/retrieve_documents_dense", params=asked, headers={header: PAGE}).status_code == 200
+
+
 def test_without_the_setting_every_other_site_is_kept_out(quoting: LiveService) -> None:
     answer = preflight(quoting, PAGE)
     assert answer.status_code == 405

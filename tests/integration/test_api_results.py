@@ -181,7 +181,8 @@ def test_marked_records_come_in_their_order_as_a_file_with_its_counts(live, name
     response = export(live, format=name, pmids=["104", "101", "104"])
     assert response.status_code == 200
     assert response.headers["content-disposition"] == f'attachment; filename="medcite-2-records.{suffix}"'
-    assert (response.headers["x-medcite-asked"], response.headers["x-medcite-exported"]) == ("2", "2")
+    counts = [response.headers[f"x-medcite-{name}"] for name in ("asked", "exported", "repeated")]
+    assert counts == ["3", "2", "1"]
     text = response.content.decode("utf-8")
     assert text.index("Zetamab") < text.index("Aspirin after")
     assert "Retracted" in text or "retracted" in text
@@ -209,6 +210,9 @@ def test_unknown_pmids_are_an_error_that_names_them(live):
     assert response.status_code == 404
     assert "2 of 3" in response.json()["error"]["message"]
     assert "999, 998" in response.json()["error"]["message"]
+    assert response.headers["x-medcite-missing"] == "999,998"
+    many = export(live, format="ris", pmids=[str(10_000_000 + n) for n in range(30)])
+    assert len(many.headers["x-medcite-missing"].split(",")) == 30
 
 
 def test_more_than_the_limit_is_an_error_that_says_how_many(live, monkeypatch):

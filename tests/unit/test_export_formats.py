@@ -272,6 +272,17 @@ def test_capitals_inside_a_title_are_kept_from_styles():
     assert bibtex_fields(record)["title"] == "Effects of {COX-2} and {mRNA} on {Zinc}".replace("{Zinc}", "Zinc")
 
 
+def test_a_backslash_in_a_doi_or_pmcid_and_an_and_in_capitals_do_not_break_an_entry():
+    record = replace(
+        make_record("9", "A trial.", doi="10.1/a\\b", pmcid="PMC_1&2"),
+        authors=(Author(last_name="Sons AND Co", fore_name="A"), Author(last_name="Roe", fore_name="B And C")),
+    )
+    text = bibtex_text(record)
+    assert "10.1/a%5Cb" in text
+    assert "PMC\\_1\\&2" in text
+    assert "{Sons AND Co}, A and Roe, {B And C}" in text
+
+
 def test_keys_are_ascii_and_differ_by_pmid():
     one = replace(make_record("11", "T"), authors=(Author(last_name="Müller-Ménière"),))
     other = replace(one, pmid="12")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict
@@ -58,8 +59,7 @@ def original_router(services: Services, origins: Collection[str]) -> APIRouter:
 
     def refuse_other_sites(request: Request) -> None:
         # A picture on any page can send a GET; it could not read the answer, but it would make the model work.
-        site = request.headers.get("sec-fetch-site", "none")
-        if site in ("cross-site", "same-site") and request.headers.get("origin") not in origins:
+        if _is_of_another_site(request) and request.headers.get("origin") not in origins:
             raise HTTPException(403)
 
     ours = [Depends(refuse_other_sites)]
@@ -86,6 +86,15 @@ def original_router(services: Services, origins: Collection[str]) -> APIRouter:
         return await answered(services.ask, body.query_str, chosen, request)
 
     return router
+
+
+def _is_of_another_site(request: Request) -> bool:
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site in ("cross-site", "same-site")
+    # Older browsers do not say; then the page that asked stands in Origin or Referer. Without either it is no page.
+    named = request.headers.get("origin") or request.headers.get("referer")
+    return bool(named) and urlsplit(named or "").netloc.casefold() != request.headers.get("host", "").casefold()
 
 
 def old_message(answer: AnswerOut) -> str:

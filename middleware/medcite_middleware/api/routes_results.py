@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO, Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.background import BackgroundTask
 
 from medcite_core.types import SuggestField
 from medcite_middleware.api.bodies import ExportIn, ResultsIn
-from medcite_middleware.api.errors import client_errors, require_json
+from medcite_middleware.api.errors import client_errors, medcite_error_response, request_id_of, require_json
 from medcite_middleware.citation.styles import CitationStyle
 from medcite_middleware.export.formats import FORMATS
 from medcite_middleware.services import Services
-from medcite_middleware.services.exporting import ExportedFile
+from medcite_middleware.services.exporting import ExportedFile, RecordsMissing
 from medcite_middleware.services.result_list import ResultQuery
 from medcite_middleware.services.results import (
     CitationOut,
@@ -26,9 +26,13 @@ from medcite_middleware.services.results import (
 )
 
 _BLOCK_BYTES = 65_536
+_NAMED_MISSING = 1000
 FILE: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The file. `X-Medcite-Asked` and `X-Medcite-Exported` hold how many records.",
+        "description": (
+            "The file. `X-Medcite-Exported` holds how many records it has, `X-Medcite-Asked` how many were asked for, "
+            "and `X-Medcite-Repeated` how many of those were PMIDs given before."
+        ),
         "content": {form.media_type.partition(";")[0]: {} for form in FORMATS.values()},
     }
 }
@@ -46,10 +50,18 @@ def results_router(services: Services) -> APIRouter:
         return results_out(await services.results.page(wanted, body.offset, body.limit))
 
     @router.post("/export", response_class=StreamingResponse, responses=FILE, dependencies=posted)
-    async def export(body: ExportIn) -> Response:
-        """Records as a file, at most 10,000; a PMID that the corpus does not hold is an error that names it."""
+    async def export(body: ExportIn, request: Request) -> Response:
+        """Records as a file, at most 10,000; a PMID that the corpus does not hold is an error that names it.
+
+        `X-Medcite-Missing` of that error holds such PMIDs with commas between them, at most 1,000.
+        """
         if body.pmids is not None:
-            return _file(await services.exports.export_pmids(body.pmids, body.format))
+            try:
+                return _file(await services.exports.export_pmids(body.pmids, body.format))
+            except RecordsMissing as error:
+                response = medcite_error_response(error, request_id_of(request))
+                response.headers["X-Medcite-Missing"] = ",".join(filter(_is_pmid, error.missing[:_NAMED_MISSING]))
+                return response
         wanted = ResultQuery(body.query or "", body.filters, body.sort, body.descending)
         return _file(await services.exports.export_search(wanted, body.format))
 
@@ -71,13 +83,19 @@ def results_router(services: Services) -> APIRouter:
     return router
 
 
+def _is_pmid(text: str) -> bool:
+    # A header is no place for whatever else was sent as a PMID.
+    return text.isascii() and text.isdigit() and len(text) < 20
+
+
 def _file(exported: ExportedFile) -> Response:
     headers = {
         "Content-Disposition": f'attachment; filename="{exported.name}"',
         "Content-Length": str(exported.size),
         "Cache-Control": "no-store",
-        "X-Medcite-Asked": str(exported.records),
+        "X-Medcite-Asked": str(exported.asked),
         "X-Medcite-Exported": str(exported.records),
+        "X-Medcite-Repeated": str(exported.asked - exported.records),
     }
     close = BackgroundTask(exported.content.close)
     return StreamingResponse(

@@ -38,6 +38,7 @@ _RAISED = re.compile(f"[{''.join(map(re.escape, _SUPERSCRIPTS))}]+|[{''.join(_SU
 # Styles write titles in small letters: words with a capital or digit inside must be kept as they are.
 _KEEP_CASE = re.compile(r"[^\W_][\w'’-]*[A-Z][\w'’-]*")
 _LIGATURES = re.compile(r"-{2,}|'{2,}|`{2,}|[?!]`")
+_PARTS_NAMES = re.compile(r",|\band\b", re.IGNORECASE)
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
@@ -121,9 +122,9 @@ def _fields(record: Record) -> dict[str, Any]:
         "pages": "--".join(map(latex, full_pages(record).joined("\n").split("\n"))),
         "issn": latex(record.issn),
         # Read as it stands, like the address: an escaped underscore would be part of it.
-        "doi": one_line(record.doi).replace("{", "%7B").replace("}", "%7D"),
+        "doi": one_line(record.doi).replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C"),
         "pmid": record.pmid,
-        "pmcid": record.pmcid,
+        "pmcid": latex(record.pmcid),
         "url": pubmed_url(record),
         "language": latex(", ".join(record.languages)),
         # Readers part keywords at commas, whatever braces say: "Infant, Newborn" must not become two.
@@ -149,6 +150,6 @@ def _name(author: Author) -> str:
         return f"{{{latex(author.collective_name)}}}"
     family, given = latex(author.last_name), latex(given_names(author))
     # "and" or a comma inside a name would make two of it.
-    if re.search(r",|\band\b", family) or not given:
+    if _PARTS_NAMES.search(family) or not given:
         family = f"{{{family}}}"
-    return ", ".join(filter(None, (family, f"{{{given}}}" if re.search(r",|\band\b", given) else given)))
+    return ", ".join(filter(None, (family, f"{{{given}}}" if _PARTS_NAMES.search(given) else given)))

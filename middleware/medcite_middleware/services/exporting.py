@@ -20,15 +20,27 @@ _IN_MEMORY_BYTES = 4_000_000
 _NAMED_MISSING = 10
 
 
+class RecordsMissing(NotFound):
+    """Some of the records to export are not in the corpus: `missing`, in the order asked for."""
+
+    def __init__(self, message: str, hint: str, missing: Sequence[str]) -> None:
+        super().__init__(message, hint)
+        self.missing = tuple(missing)
+
+
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """A finished file; large ones lie on disk and go when `content` is closed."""
+    """A finished file of `records`; large ones lie on disk and go when `content` is closed.
+
+    `asked` counts what was asked for, a PMID given twice twice.
+    """
 
     name: str
     media_type: str
     content: IO[bytes]
     size: int
     records: int
+    asked: int
 
 
 class ExportService:
@@ -42,10 +54,10 @@ class ExportService:
         """The records of `pmids`, each once, in their order.
 
         Raises:
-            NotFound: some are not in the corpus; names them.
+            RecordsMissing: some are not in the corpus; names them.
             InvalidInput: more than 10,000.
         """
-        return await in_thread(self._write, list(dict.fromkeys(pmids)), export_format)
+        return await in_thread(self._write, list(dict.fromkeys(pmids)), export_format, len(pmids))
 
     async def export_search(self, wanted: ResultQuery, export_format: ExportFormat) -> ExportedFile:
         """All records of a search, in the order of its list.
@@ -60,9 +72,9 @@ class ExportService:
         _check_number(total)
         if not total:
             raise InvalidInput("no record matches, so there is nothing to export", "Search for other words.")
-        return self._write(pmids, export_format)
+        return self._write(pmids, export_format, len(pmids))
 
-    def _write(self, pmids: Sequence[str], export_format: ExportFormat) -> ExportedFile:
+    def _write(self, pmids: Sequence[str], export_format: ExportFormat, asked: int) -> ExportedFile:
         _check_number(len(pmids))
         writer = FORMATS[export_format]
         content = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by the one who sends it
@@ -75,7 +87,7 @@ class ExportService:
         size = content.tell()
         content.seek(0)
         name = f"medcite-{len(pmids)}-record{'s' if len(pmids) != 1 else ''}.{writer.suffix}"
-        return ExportedFile(name, writer.media_type, content, size, len(pmids))
+        return ExportedFile(name, writer.media_type, content, size, len(pmids), asked)
 
     def _records(self, pmids: Sequence[str]) -> Iterator[Record]:
         missing: list[str] = []
@@ -88,9 +100,10 @@ class ExportService:
         if missing:
             named = ", ".join(missing[:_NAMED_MISSING])
             more = f" and {len(missing) - _NAMED_MISSING:,} more" if len(missing) > _NAMED_MISSING else ""
-            raise NotFound(
+            raise RecordsMissing(
                 f"{len(missing):,} of {len(pmids):,} records are not in this corpus: PMID {named}{more}",
                 "Leave them out and export again; they may have been withdrawn from PubMed.",
+                missing,
             )
 
 
