@@ -151,6 +151,9 @@ class ResultsIn(Body):
     filters: Filters = SearchFilter()
     sort: RecordOrder = "relevance"
     descending: bool | None = Field(None, description="By itself: best first, newest first, journals from A to Z.")
+    mode: Literal["hybrid", "lexical"] | None = Field(
+        None, description="`search.mode` of the first page, so that the pages after it keep to its order."
+    )
     offset: int = Field(0, ge=0, le=100_000_000)
     limit: int = Field(20, ge=1, le=MAX_LIMIT)
 

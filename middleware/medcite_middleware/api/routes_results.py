@@ -46,7 +46,7 @@ def results_router(services: Services) -> APIRouter:
     @router.post("/results", dependencies=posted)
     async def results(body: ResultsIn) -> ResultsOut:
         """A page of all records that hold a word of the query and pass the filters."""
-        wanted = ResultQuery(body.query, body.filters, body.sort, body.descending)
+        wanted = ResultQuery(body.query, body.filters, body.sort, body.descending, body.mode)
         return results_out(await services.results.page(wanted, body.offset, body.limit))
 
     @router.post("/export", response_class=StreamingResponse, responses=FILE, dependencies=posted)

@@ -65,6 +65,8 @@ def _nothing_passed(report: SearchReport) -> str:
     if len(report.passed_by) > 1:
         each = ", ".join(f"{name.replace('_', ' ')}: {count:,}" for name, count in report.passed_by.items())
         text += f" Records that pass each part of it alone: {each}."
+    if report.note:
+        text += f" {report.note}"
     return text + " Widen the filter, or switch it off."
 
 

@@ -18,6 +18,7 @@ from medcite_core.filters import SearchFilter
 from medcite_core.ports import CorpusIndex, Embedder
 from medcite_core.settings import RetrievalSettings
 from medcite_core.types import Passage
+from medcite_middleware.retrieval.filter_hints import values_note
 from medcite_middleware.retrieval.fusion import Fused, weighted_fusion
 from medcite_middleware.retrieval.lists import hybrid_lists
 from medcite_middleware.retrieval.query import clean_query
@@ -130,14 +131,16 @@ class Retriever:
 
     def _report(self, query: str, search_filter: SearchFilter, note: str) -> SearchReport:
         corpus_records = self._index.count()
+        passed_by = {name: self._index.count(search_filter.only(name)) for name in search_filter.active_fields()}
+        hint = values_note(self._index, search_filter, passed_by)
         return SearchReport(
             mode="lexical" if note else "hybrid",
             applied_filter=search_filter.applied(),
             passed=corpus_records if search_filter.is_empty else self._index.count(search_filter),
-            passed_by={name: self._index.count(search_filter.only(name)) for name in search_filter.active_fields()},
+            passed_by=passed_by,
             corpus_records=corpus_records,
             query=query,
-            note=note,
+            note=" ".join(filter(None, (note, hint))),
         )
 
     def _passages(self, fused: Sequence[Fused]) -> Iterator[Passage]:
