@@ -150,7 +150,8 @@ def test_a_hypothesis_a_bare_aim_and_a_title_that_asks_support_nothing() -> None
 
 def test_a_wrapped_line_does_not_cut_the_words_that_deny_it_off() -> None:
     answer = "It is not true that\naspirin reduced mortality in adults with diabetes [1]."
-    assert judge(answer, record("9", "Aspirin reduced mortality in adults with diabetes.")).label == "unchecked"
+    verdict = judge(answer, record("9", "Aspirin reduced mortality in adults with diabetes."))
+    assert (verdict.label, verdict.reason) == ("contradicted", "negation_differs")
 
 
 THIRTY = "Aspirin reduced the mortality of all treated adults by 30% overall."

@@ -12,6 +12,7 @@ from medcite_middleware.verification.words import meaning_words
 
 _HEADING = re.compile(r"#{1,6}\s|[*_]{2}[^*_]+[*_]{2}:?$")
 _MAX_HEADING_WORDS = 6
+_MIN_LISTED = 4
 _GREETING = re.compile(
     r"(?:hi|hello|hey|thanks?(?: you)?|sure|certainly|of course|great question|you'?re welcome|i hope this helps)"
     r"(?: (?:there|again|so|very|much|for|your|asking|the|question|happy|glad|to|help)){0,6}[,.! ]*$",
@@ -90,7 +91,9 @@ def statement_kind(text: str) -> StatementKind | None:
         return "opinion"
     if (_ABOUT_THE_SOURCES.match(bare) or _HOLDS_NO_ANSWER.match(bare)) and not _GOES_ON.search(bare):
         return "about_the_sources"
-    return "fragment" if is_fragment(bare) and read_absence(bare) is None else None
+    if is_fragment(bare) and not _lists_figures(bare) and read_absence(bare) is None:
+        return "fragment"
+    return None
 
 
 def is_fragment(text: str) -> bool:
@@ -102,6 +105,12 @@ def is_fragment(text: str) -> bool:
     if forms[0] in ("yes", "no") and (len(forms) == 1 or re.match(r"\W*(?:yes|no)\s*[,.;:!–—-]", text, re.IGNORECASE)):
         return not _has_subject_and_verb(forms[1:])
     return len(forms) == 1 or (len(forms) <= _MAX_HEADING_WORDS and not any(_may_be_verb(form) for form in forms))
+
+
+def _lists_figures(text: str) -> bool:
+    """Whether words without a verb state a result: "HR 0.86 (95% CI 0.74-0.99)"."""
+    words = [w for w in meaning_words(text) if w.kind != "sign"]
+    return len(words) >= _MIN_LISTED and sum(w.is_number for w in words) > 1
 
 
 def claim_kind(text: str) -> ClaimKind:

@@ -14,7 +14,15 @@ from medcite_middleware.verification.elliptic import made_whole, with_pronoun_re
 from medcite_middleware.verification.marks import citation_marks, cited_numbers, without_marks
 from medcite_middleware.verification.pronouns import subject_of, with_subject
 
-__all__ = ["SplitText", "citation_marks", "cited_numbers", "split_claims", "split_text", "without_marks"]
+__all__ = [
+    "SplitText",
+    "citation_marks",
+    "cited_numbers",
+    "sentence_before",
+    "split_claims",
+    "split_text",
+    "without_marks",
+]
 
 _LEADING_MARKS = re.compile(rf"(?:\s*{CITATION_MARK.pattern})+\s*[.,;]?")
 _BULLET = re.compile(r"(?:[-*•–]\s+|\(?\d{1,2}[.)]\s+)")
@@ -82,6 +90,16 @@ def split_text(text: str, question: str = "") -> SplitText:
 def split_claims(answer_text: str) -> tuple[Claim, ...]:
     """The claims of an answer, without its statements; see `split_text`."""
     return split_text(answer_text).claims
+
+
+def sentence_before(text: str, span: Span) -> str:
+    """The sentence of `text` that goes before the one at `span` in the same paragraph; empty if there is none."""
+    before = ""
+    for sentence in _sentences(text):
+        if sentence.span.end > span.start:
+            return before if sentence.follows else ""
+        before = without_marks(sentence.text)
+    return ""
 
 
 def _needs_question(kind: str | None, bare: str) -> bool:

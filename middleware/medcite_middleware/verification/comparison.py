@@ -12,17 +12,29 @@ from medcite_core.stemming import stem
 from medcite_middleware.verification.asides import is_droppable
 from medcite_middleware.verification.lining_up import is_finding, is_measure, is_rounding, negates_the_finding
 from medcite_middleware.verification.vocabulary import (
+    ASSOCIATION_FRAME,
+    ASSOCIATIONS,
     AUXILIARIES,
+    CAUSES,
     FILLERS,
     HARMLESS,
+    HEDGE_FRAME,
     HEDGES,
+    MEASURE_VERBS,
     NEGATIONS,
     OPENINGS,
     OPPOSITES,
+    PARTS,
+    WHOLES,
 )
 from medcite_middleware.verification.words import Word, is_balanced, strict_words
 
-Difference = Literal["none", "number", "negation", "direction", "hedge", "word", "left_out", "other"]
+Difference = Literal[
+    "none", "number", "negation", "direction", "hedge", "association", "quantifier", "word", "left_out", "other"
+]
+
+OVERSTATEMENTS: frozenset[Difference] = frozenset(("hedge", "association", "quantifier"))
+"""The claim says more than the source: surer, a cause for an association, all for some."""
 
 MIN_CONTENT_WORDS = 4
 """A sentence with fewer words in common is too general to confirm or to deny anything."""
@@ -30,7 +42,12 @@ MIN_CONTENT_WORDS = 4
 MIN_NEGATED_WORDS = 2
 """A negated copy may be this short: "Deaths occurred." against "No deaths occurred.\"."""
 
+MIN_MEASURED_WORDS = 3
+"""A measured copy may be this short: "The filter weighs 1.8 kg." against "The filter weighs 2.6 kg."."""
+
 MAX_OPENING_WORDS = 6
+
+_FAILURES = frozenset("fail fails failed".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +90,7 @@ def compare(claim_text: str, sentence: str) -> Comparison:
     if not edits:
         return Comparison(similarity, "none", True, common)
     difference, lines_up = _read(edits, source)
-    if common < (MIN_CONTENT_WORDS if difference != "negation" else MIN_NEGATED_WORDS):
+    if common < _least_common(difference, edits, source):
         lines_up = False
     if _opens_with_yes_or_no(claim_text) or _opens_with_yes_or_no(sentence):
         lines_up = False
@@ -85,6 +102,14 @@ def compare(claim_text: str, sentence: str) -> Comparison:
         tuple(w.form for e in edits for w in e.added),
         tuple(w.form for e in edits for w in e.removed),
     )
+
+
+def _least_common(difference: Difference, edits: Sequence[Edit], source: Sequence[Word]) -> int:
+    """Words that must be shared for a difference to line up: few where the whole sentence tells one figure."""
+    if difference == "negation":
+        return MIN_NEGATED_WORDS
+    is_measured = difference == "number" and all(e.at and source[e.at - 1].form in MEASURE_VERBS for e in edits)
+    return MIN_MEASURED_WORDS if is_measured else MIN_CONTENT_WORDS
 
 
 def _similarity(words: int, found: Sequence[Edit], counted: Sequence[Edit]) -> float:
@@ -141,11 +166,19 @@ def _edits(source: Sequence[Word], claim: Sequence[Word]) -> list[Edit]:
 
 def _read(edits: Sequence[Edit], source: Sequence[Word]) -> tuple[Difference, bool]:
     kinds = [_kind(e, source) for e in edits]
-    if len({name for name, _ in kinds}) > 1:
+    names = {name for name, _ in kinds}
+    strong = [name for name, _ in kinds if name in OVERSTATEMENTS]
+    if strong and all(n in OVERSTATEMENTS or _is_filler(e) for (n, _), e in zip(kinds, edits, strict=True)):
+        return strong[0], False
+    if len(names) > 1:
         return "other", False
     name, lines_up = kinds[0]
     # Two directions or two negations turned may mean the same again; two numbers may be another arm or time.
     return name, lines_up and len(edits) == 1
+
+
+def _is_filler(edit: Edit) -> bool:
+    return all(w.form in FILLERS for w in (*edit.removed, *edit.added))
 
 
 def _kind(edit: Edit, source: Sequence[Word]) -> tuple[Difference, bool]:
@@ -161,6 +194,8 @@ def _kind(edit: Edit, source: Sequence[Word]) -> tuple[Difference, bool]:
         lambda: _as_negation(edit, removed, added, source),
         lambda: _as_direction(removed, added, source),
         lambda: _as_hedge(removed, added),
+        lambda: _as_association(removed, added),
+        lambda: _as_quantifier(removed, added),
     )
     for rule in rules:
         found = rule()
@@ -184,7 +219,10 @@ def _as_negation(
 ) -> tuple[Difference, bool] | None:
     gone, new = {w.form for w in removed}, {w.form for w in added}
     is_one_sided = bool(gone & NEGATIONS) != bool(new & NEGATIONS)
-    if not is_one_sided or (gone | new) - NEGATIONS - AUXILIARIES:
+    allowed = NEGATIONS | AUXILIARIES
+    if (gone | new) & _FAILURES:
+        allowed = allowed | {"to"}
+    if not is_one_sided or (gone | new) - allowed:
         return None
     return "negation", negates_the_finding((gone | new) & NEGATIONS, gone | new, edit.at, source)
 
@@ -199,8 +237,26 @@ def _as_direction(
 
 def _as_hedge(removed: Sequence[Word], added: Sequence[Word]) -> tuple[Difference, bool] | None:
     gone, new = {w.form for w in removed}, {w.form for w in added}
-    if gone & HEDGES and gone <= HEDGES | AUXILIARIES and new <= AUXILIARIES:
+    if gone & HEDGES and gone <= HEDGES | AUXILIARIES | HEDGE_FRAME and new <= AUXILIARIES:
         return "hedge", False
+    return None
+
+
+def _as_association(removed: Sequence[Word], added: Sequence[Word]) -> tuple[Difference, bool] | None:
+    """A cause told where the source tells an association: "is associated with" against "causes"."""
+    gone, new = {w.form for w in removed}, {w.form for w in added}
+    if not gone & ASSOCIATIONS or new & ASSOCIATIONS:
+        return None
+    if gone <= ASSOCIATIONS | ASSOCIATION_FRAME | CAUSES and new <= CAUSES | AUXILIARIES | ASSOCIATION_FRAME:
+        return "association", False
+    return None
+
+
+def _as_quantifier(removed: Sequence[Word], added: Sequence[Word]) -> tuple[Difference, bool] | None:
+    """All told where the source tells of a part, or the part left out."""
+    gone, new = {w.form for w in removed}, {w.form for w in added}
+    if gone & PARTS and gone <= PARTS | {"of"} and new <= WHOLES | {"of"}:
+        return "quantifier", False
     return None
 
 

@@ -10,7 +10,14 @@ import re
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
 
-from medcite_middleware.verification.vocabulary import AUXILIARIES, FINDING_VERBS, LABEL_NOUNS, THRESHOLDS, UNITS
+from medcite_middleware.verification.vocabulary import (
+    AUXILIARIES,
+    FINDING_VERBS,
+    LABEL_NOUNS,
+    MEASURE_VERBS,
+    THRESHOLDS,
+    UNITS,
+)
 from medcite_middleware.verification.words import Word
 
 _ARTICLES = frozenset("a an the".split())
@@ -29,6 +36,8 @@ def is_measure(number: Word, source: Sequence[Word]) -> bool:
     at = source.index(number)
     before = source[at - 1].form.casefold() if at else ""
     after = source[at + 1].form.casefold() if at + 1 < len(source) else ""
+    if before in MEASURE_VERBS and not number.is_compound:
+        return not _RELATIVE & {w.form.casefold() for w in source[max(0, at - 3) : at]}
     if before in LABEL_NOUNS | THRESHOLDS or after in UNITS or number.is_compound or _ends_a_range(at, source):
         return False
     return not re.fullmatch(r"(1[89]|20)\d\d", number.form) and _is_after_the_verb(at, source)

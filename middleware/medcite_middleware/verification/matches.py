@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rapidfuzz import fuzz
 
-from medcite_core.answers import QuoteProof
-from medcite_core.types import Evidence, Span
-from medcite_middleware.verification.claims import without_marks
+from medcite_core.answers import Claim, QuoteProof
+from medcite_core.types import Evidence, Source, Span
+from medcite_middleware.verification.answered import answered_questions
+from medcite_middleware.verification.claims import sentence_before
+from medcite_middleware.verification.clauses import clause_spans
 from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, Comparison, compare
+from medcite_middleware.verification.marks import without_marks
+from medcite_middleware.verification.pronouns import points_back
 from medcite_middleware.verification.sources import quote_proof, source_sentences, states
 
 MIN_CANDIDATE_SCORE = 50.0
@@ -35,28 +39,77 @@ class Match:
         return quote_proof(self.evidence, self.span, shows)
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Words to look for in the sources on behalf of a claim.
+
+    With `before`, the sentence that stands before them in the answer must stand before them in the source too, since
+    they point back to it. `is_part` when they are a clause of a sentence: they may then be one in the source.
+    """
+
+    text: str
+    before: str = ""
+    is_part: bool = False
+
+
+def readings_of(claim: Claim, answer_text: str) -> tuple[Reading, ...]:
+    """What a claim may say in a source's words: what it means and, if it opens with a pronoun, what stands written."""
+    is_part = claim.sentence is not None
+    written = without_marks(claim.text)
+    before = sentence_before(answer_text, claim.span) if points_back(written) else ""
+    as_written = Reading(written, before, is_part)
+    if not claim.meaning:
+        return (as_written,)
+    meant = Reading(without_marks(claim.meaning), "", is_part)
+    return (meant, as_written) if before else (meant,)
+
+
 def matches_of(
-    claim_text: str, evidence: Sequence[Evidence], cited: Sequence[Evidence], numbers: Sequence[int] = ()
+    readings: Sequence[Reading], evidence: Sequence[Evidence], cited: Sequence[Evidence], numbers: Sequence[int] = ()
 ) -> list[Match]:
     """Sentences that share words with a claim, cited ones first, then the most similar; each source is read once.
 
     `numbers` are the evidence numbers that the claim names.
     """
-    text = without_marks(claim_text)
     cited_ids = {e.source.source_id for e in cited}
     found: list[Match] = []
     seen: set[str] = set()
     for item in sorted(evidence, key=lambda e: (e.number not in numbers, e.number)):
-        source = item.source
-        if source.source_id in seen:
+        if item.source.source_id in seen:
             continue
-        seen.add(source.source_id)
-        for span in source_sentences(source):
-            sentence = span.of(source.text)
-            if fuzz.token_set_ratio(text, sentence) >= MIN_CANDIDATE_SCORE:
-                found.append(Match(item, span, compare(text, sentence), source.source_id in cited_ids))
+        seen.add(item.source.source_id)
+        is_cited = item.source.source_id in cited_ids
+        for reading in readings:
+            found.extend(Match(item, span, c, is_cited) for span, c in _compared(reading, item.source))
     found.sort(key=lambda m: (not m.is_cited, -m.comparison.similarity, m.evidence.number, m.span.start))
     return found
+
+
+def _compared(reading: Reading, source: Source) -> Iterator[tuple[Span, Comparison]]:
+    """The sentences of a source that are worth comparing with a reading, compared; the best clause of each."""
+    before: Span | None = None
+    for span in source_sentences(source):
+        sentence = span.of(source.text)
+        parts = [sentence]
+        if reading.is_part:
+            parts.extend(clause.of(sentence) for clause in clause_spans(sentence))
+        near = [p for p in parts if fuzz.token_set_ratio(reading.text, p) >= MIN_CANDIDATE_SCORE]
+        if near:
+            comparison = max((compare(reading.text, p) for p in near), key=_closeness)
+            if reading.before and not _same(reading.before, before.of(source.text) if before else ""):
+                comparison = replace(comparison, difference="other", lines_up=False)
+            yield span, comparison
+        before = span
+    for answered in answered_questions(source):
+        yield answered.span, compare(reading.text, answered.statement)
+
+
+def _closeness(comparison: Comparison) -> tuple[bool, bool, float]:
+    return comparison.difference == "none", comparison.lines_up, comparison.similarity
+
+
+def _same(left: str, right: str) -> bool:
+    return compare(left, right).difference == "none"
 
 
 def supports(match: Match) -> bool:

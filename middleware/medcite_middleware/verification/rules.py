@@ -13,7 +13,10 @@ from medcite_core.settings import VerifySettings
 from medcite_core.types import Evidence, Source
 from medcite_middleware.verification.absence import absence_verdict
 from medcite_middleware.verification.comparison import compare
-from medcite_middleware.verification.matches import Match, contradicts, matches_of, supports
+from medcite_middleware.verification.denials import read_denial
+from medcite_middleware.verification.denying import denial_verdict, opposed_but_for_the_sample
+from medcite_middleware.verification.marks import cited_numbers
+from medcite_middleware.verification.matches import Match, Reading, contradicts, matches_of, readings_of, supports
 from medcite_middleware.verification.quotes import find_quote, quoted_words
 from medcite_middleware.verification.ruling import RULES_VERSION, Ruling, citation_of, sources_named
 from medcite_middleware.verification.undecided import undecided
@@ -40,7 +43,7 @@ class RulesJudge:
         if claim.is_quotation:
             return self._judge_quotation(ruling, cited or evidence)
         if not claim.cited and case.needs_citation:
-            return self._without_citation(ruling, evidence)
+            return self._without_citation(ruling, evidence, case.text)
         if ruling.citation == "not_found":
             numbers = ", ".join(str(n) for n in sorted(set(claim.cited) - {e.number for e in evidence}))
             return ruling.verdict(
@@ -50,17 +53,24 @@ class RulesJudge:
             absent = absence_verdict(case, allow_retracted=self._settings.allow_retracted_support)
             if absent is not None:
                 return absent
-        matches = matches_of(claim.standalone, evidence, cited, claim.cited)
-        return self._decide(ruling, matches, cited)
+        readings = readings_of(claim, case.text)
+        denial = read_denial(readings[0].text)
+        if denial is not None:
+            denied = matches_of((Reading(denial.inner),), evidence, cited, claim.cited)
+            verdict = denial_verdict(ruling, denial, [m for m in denied if self._is_usable(m.evidence.source)])
+            if verdict is not None:
+                return verdict
+        matches = matches_of(readings, evidence, cited, claim.cited)
+        return self._decide(ruling, readings[0], matches, cited)
 
-    def _decide(self, ruling: Ruling, matches: Sequence[Match], cited: Sequence[Evidence]) -> Verdict:
+    def _decide(self, ruling: Ruling, reading: Reading, matches: Sequence[Match], cited: Sequence[Evidence]) -> Verdict:
         usable = [m for m in matches if self._is_usable(m.evidence.source)]
         supporting = [m for m in usable if supports(m)]
         opposing = [m for m in usable if contradicts(m)]
         from_cited = [m for m in supporting if m.is_cited]
         if from_cited:
-            return _supported_by_cited(ruling, from_cited[0], opposing)
-        against = [m for m in opposing if m.is_cited]
+            return _supported_by_cited(ruling, from_cited, opposing, cited)
+        against = [m for m in opposing if m.is_cited] or opposed_but_for_the_sample(reading, usable)
         if against and supporting:
             return ruling.conflicting(supporting[0], against[0], _elsewhere(ruling))
         if against:
@@ -77,8 +87,8 @@ class RulesJudge:
             )
         return undecided(ruling, matches, cited)
 
-    def _without_citation(self, ruling: Ruling, evidence: Sequence[Evidence]) -> Verdict:
-        matches = [m for m in matches_of(ruling.claim.standalone, evidence, ()) if supports(m)]
+    def _without_citation(self, ruling: Ruling, evidence: Sequence[Evidence], text: str) -> Verdict:
+        matches = [m for m in matches_of(readings_of(ruling.claim, text), evidence, ()) if supports(m)]
         if matches:
             explanation = f"No source is named here; the words stand in source [{matches[0].evidence.number}]."
             return ruling.verdict("unchecked", "no_citation", explanation, (matches[0].proof("closest"),))
@@ -102,14 +112,23 @@ class RulesJudge:
         return source.is_usable_as_support or self._settings.allow_retracted_support
 
 
-def _supported_by_cited(ruling: Ruling, support: Match, opposing: Sequence[Match]) -> Verdict:
+def _supported_by_cited(
+    ruling: Ruling, supporting: Sequence[Match], opposing: Sequence[Match], cited: Sequence[Evidence]
+) -> Verdict:
+    support = supporting[0]
+    source_id = support.evidence.source.source_id
     # In one record a like sentence with another figure is another arm or time, not a conflict.
-    others = [m for m in opposing if m.evidence.source.source_id != support.evidence.source.source_id]
+    others = [m for m in opposing if m.evidence.source.source_id != source_id or m.comparison.difference != "number"]
     if others:
         return ruling.conflicting(support, others[0])
-    return ruling.verdict(
-        "supported", "verbatim", "The source says this in the same words.", (support.proof("supports"),)
-    )
+    explanation, review = "The source says this in the same words.", ""
+    saying = {m.evidence.source.source_id for m in supporting}
+    own = cited_numbers(ruling.claim.text)
+    silent = [str(e.number) for e in cited if e.number in own and e.source.source_id not in saying]
+    if silent:
+        review = f"Source [{support.evidence.number}] says this; in [{', '.join(silent)}] these words do not stand."
+        explanation = review
+    return ruling.verdict("supported", "verbatim", explanation, (support.proof("supports"),), review=review)
 
 
 def _supported_elsewhere(ruling: Ruling, support: Match) -> Verdict:

@@ -8,11 +8,15 @@ from collections.abc import Sequence
 from medcite_core.answers import Verdict, VerdictLabel
 from medcite_core.types import Evidence
 from medcite_middleware.verification.claims import without_marks
-from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS
+from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, OVERSTATEMENTS, Comparison
 from medcite_middleware.verification.matches import Match
 from medcite_middleware.verification.ruling import Ruling
+from medcite_middleware.verification.sources import states
 from medcite_middleware.verification.vocabulary import LABEL_NOUNS
 from medcite_middleware.verification.words import meaning_words
+
+MIN_OVERSTATED_WORDS = {"hedge": MIN_CONTENT_WORDS, "association": 2, "quantifier": 3}
+"""Least words in common from which a stronger claim is called overstated, and not another statement."""
 
 CLOSEST_SHOWN = 60.0
 """Least similarity (0..100) at which the closest sentence of an undecided claim is shown."""
@@ -26,14 +30,14 @@ _NUMBER_WORDS = re.compile(
 
 def undecided(ruling: Ruling, matches: Sequence[Match], cited: Sequence[Evidence]) -> Verdict:
     """The verdict of a claim that stays open, with the closest sentence of the sources it names."""
-    near = [m for m in matches if m.is_cited and m.comparison.similarity >= CLOSEST_SHOWN]
-    best = near[0] if near else None
+    near = [m for m in matches if (m.is_cited or not cited) and m.comparison.similarity >= CLOSEST_SHOWN]
+    best = near[0] if near else next((m for m in matches if m.is_cited and _shares_much(m)), None)
+    strong = next((m for m in near if m.is_cited and _is_overstated(m)), None)
     proofs = (best.proof("closest"),) if best else ()
-    if best and best.comparison.difference == "hedge" and best.comparison.common_words >= MIN_CONTENT_WORDS:
-        words = " ".join(best.comparison.source_words)
-        explanation = f"The source is less sure: it says “{words}”."
-        return ruling.verdict("unsupported", "overstated", explanation, proofs)
-    without_source = _figures_without_source(ruling.claim.standalone, cited)
+    if strong is not None:
+        explanation = _overstatement(strong.comparison)
+        return ruling.verdict("unsupported", "overstated", explanation, (strong.proof("closest"),))
+    without_source = _figures_without_source(ruling.claim.standalone, cited) if cited else None
     if without_source is not None:
         label, reason, explanation = without_source
         return ruling.verdict(label, reason, explanation, proofs)
@@ -46,6 +50,30 @@ def undecided(ruling: Ruling, matches: Sequence[Match], cited: Sequence[Evidence
     else:
         explanation = "Not in the source's own words, and no judge that can read a paraphrase is set up."
     return ruling.verdict("unchecked", "no_judge_for_paraphrase", explanation, proofs)
+
+
+def _shares_much(match: Match) -> bool:
+    """Whether a long sentence holds most of a claim's words, so that a reader will want to see it."""
+    comparison = match.comparison
+    return comparison.common_words >= MIN_CONTENT_WORDS and len(comparison.claim_words) <= comparison.common_words // 2
+
+
+def _is_overstated(match: Match) -> bool:
+    comparison = match.comparison
+    return (
+        comparison.difference in OVERSTATEMENTS
+        and comparison.common_words >= MIN_OVERSTATED_WORDS[comparison.difference]
+        and states(match.evidence, match.span)
+    )
+
+
+def _overstatement(comparison: Comparison) -> str:
+    says, claims = " ".join(comparison.source_words), " ".join(comparison.claim_words)
+    if comparison.difference == "association":
+        return f"The source tells that two things go together (“{says}”), the answer that one makes the other."
+    if comparison.difference == "quantifier":
+        return f"The source says this of “{says}”, the answer of {f'“{claims}”' if claims else 'all'}."
+    return f"The source is less sure: it says “{says}”."
 
 
 def figures_of(text: str) -> set[str]:

@@ -17,6 +17,32 @@ HEDGES = frozenset(
     hypothesize hypothesized hypothesise hypothesised speculate speculated possible""".split()
 )
 
+HEDGE_FRAME = frozenset(
+    """these those our the this results result data findings finding study studies evidence analysis analyses we authors it to there
+    that which trend toward towards observations trial trials""".split()
+)
+"""What may stand about a hedge: "These results suggest that …", "appeared to …"."""
+
+ASSOCIATIONS = frozenset(
+    """associated association associations associate associates correlated correlation correlate correlates correlates linked link
+    links related relation relationship predicted predicts predictor predictors predictive marker markers""".split()
+)
+ASSOCIATION_FRAME = frozenset(
+    "with to of was were is are has have been be an a the between and by for in risk factor".split()
+)
+CAUSES = frozenset(
+    """cause causes caused causing lead leads led leading result results resulted due produces produced produce induces induced
+    induce increases increased increase reduces reduced reduce decreases decreased decrease prevents prevented prevent improves
+    improved improve lowers lowered lower raises raised raise protects protected protect affects affected affect makes made
+    because drives drove drive triggers triggered trigger worsens worsened worsen""".split()
+)
+"""Words that tell a cause, where a source only tells that two things go together."""
+
+PARTS = frozenset(
+    "some several certain many most few half part partly partially sometimes occasionally often usually mostly majority".split()
+)
+WHOLES = frozenset("all every each always everyone everybody whole entire entirely completely invariably".split())
+
 # Each row: words of one direction | words of the opposite one.
 _OPPOSITES = """
 increase increases increased increasing rise rises rose risen rising | decrease decreases decreased decreasing decline declines declined declining fall falls fell fallen falling
@@ -119,6 +145,12 @@ FINDING_VERBS = frozenset(
     reached occurred developed died survived remained averaged yielded revealed demonstrated observed reported detected
     upregulated downregulated impaired impairs elevated associated correlated predicted predicts affected affects""".split()
 )
+
+MEASURE_VERBS = frozenset(
+    """weighs weighed measures measured lasts lasted costs cost totals totalled totaled equals equalled averages averaged enrolled
+    enrolls enrols included includes recruited randomised randomized comprised comprises contains contained""".split()
+)
+"""A number directly after one of these is what the sentence tells, whatever its unit."""
 
 # A number after one of these names a group or a point in time; it is a label, not a measure.
 LABEL_NOUNS = frozenset(

@@ -20,10 +20,13 @@ _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
 _DASHES = "-‐‑‒–—―−"
 _LETTER = rf"[^\W\d_{_SUPERSCRIPTS}]"
 _ALNUM = rf"[^\W_{_SUPERSCRIPTS}]"
+_UNIT = "(?:kg|mg|µg|μg|mcg|ng|mL|ml|dL|dl|mm|cm|km|mmol|µmol|μmol|mmHg|IU|kPa|kcal|kJ|Hz|kHz|MHz)"
 _TOKEN = re.compile(
     rf"""
-    (?P<power>[{_SUPERSCRIPTS}]+|\^\(?[-+]?\d+\)?)              # 10⁶ is 10 and a power, never 106
-  | (?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!\d)|(?:\d+(?:[.·]\d+)?|\.\d+)(?:[eE][{_DASHES}+]?\d+)?)(?!{_ALNUM})
+    (?P<name>(?:\d+\.){{2,}}\d+{_ALNUM}*|{_LETTER}+(?:[{_DASHES}]?\d{_ALNUM}*)?(?:\.\d+{_ALNUM}*)+)  # XBB.1.50, v1.10
+  | (?P<power>[{_SUPERSCRIPTS}]+|\^\(?[-+]?\d+\)?)              # 10⁶ is 10 and a power, never 106
+  | (?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!\d)|(?:\d+(?:[.·]\d+)?|\.\d+)(?:[eE][{_DASHES}+]?\d+)?)
+        (?:(?!{_ALNUM})|(?={_UNIT}(?!{_ALNUM})))
   | (?P<identifier>{_LETTER}+[{_DASHES}]?\d{_ALNUM}*|\d+(?:[.·]\d+)?{_LETTER}{_ALNUM}*)   # IL-6, CD4, p53, 2x10, 5mg
   | (?P<word>{_LETTER}+(?:['’]{_LETTER}+)*)
   | (?P<plusminus>\+/[{_DASHES}]|±)
@@ -33,6 +36,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _CONTRACTED_NOT = re.compile(r"(?P<verb>[^\W\d_]+)n['’]t$", re.IGNORECASE)
+_PRONOUNS = frozenset("it he she that this what there here who where when how let everyone nobody".split())
 _SIGNS = {"≦": "≤", "≧": "≥", "≈": "~", "∼": "~", "*": "×"}
 _PUNCTUATION = frozenset(", ; : .".split())
 _QUOTATION_MARKS = frozenset("\" “ ” „ ‘ ’ ' « » ` _ # •".split())
@@ -105,6 +109,8 @@ def _normal(text: str, raw: str, kind: str, span: Span, depth: int, before: Word
         return [Word(f"^{digits}", "sign", span, depth)]
     if kind == "number":
         return [Word(plain_number(raw), "number", span, depth, _is_compound(text, span))]
+    if kind == "name":  # no decimals: XBB.1.5 is not XBB.1.50
+        return [Word(unicodedata.normalize("NFKC", raw), "identifier", span, depth, _is_compound(text, span))]
     if kind == "identifier":
         return [Word(_identifier(raw), "identifier", span, depth, _is_compound(text, span))]
     if kind == "word":
@@ -131,7 +137,7 @@ def _identifier(raw: str) -> str:
 
 def _word(text: str, raw: str, span: Span, depth: int, before: Word | None) -> list[Word]:
     plain = unicodedata.normalize("NFKC", raw).replace("’", "'")
-    form = plain.casefold()
+    form = plain.lower()  # casefold would take ß for ss
     if form in NUMBER_WORDS:
         return [Word(NUMBER_WORDS[form], "number", span, depth, _is_compound(text, span))]
     if form in ("percent", "pct"):
@@ -143,6 +149,13 @@ def _word(text: str, raw: str, span: Span, depth: int, before: Word | None) -> l
         return [
             Word(verb, "word", Span(span.start, middle), depth),
             Word("not", "word", Span(middle, span.end), depth),
+        ]
+    owner = form.removesuffix("'s")
+    if owner != form and owner in _PRONOUNS:  # "it's" is "it is", not "its"
+        middle = span.end - 2
+        return [
+            Word(owner, "word", Span(span.start, middle), depth),
+            Word("us" if owner == "let" else "is", "word", Span(middle, span.end), depth),
         ]
     keeps_case = (
         any(c.isupper() for c in plain[1:])  # AIDS, mRNA, MPa
