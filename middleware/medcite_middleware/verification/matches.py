@@ -21,6 +21,12 @@ from medcite_middleware.verification.sources import quote_proof, source_sentence
 MIN_CANDIDATE_SCORE = 50.0
 """A sentence below this rapidfuzz token_set_ratio (0..100) shares too little with the claim to be compared."""
 
+MIN_SIMILARITY = 70.0
+"""Least similarity (0..100) at which a sentence with one thing turned is the claim's own."""
+
+MIN_NEGATED_SIMILARITY = 60.0
+"""The same for a negation, which changes the form of the verb too ("does not cure", "cures")."""
+
 MIN_FOREIGN_WORDS = 6
 """Words in common from which a record that is not cited can speak against a claim."""
 
@@ -123,7 +129,9 @@ def supports(match: Match) -> bool:
 def contradicts(match: Match) -> bool:
     """Whether the sentence is the claim with one figure, negation or direction turned."""
     comparison = match.comparison
-    if not comparison.lines_up or comparison.difference == "none" or comparison.similarity < 70:
+    if not comparison.lines_up or comparison.difference == "none":
+        return False
+    if comparison.similarity < (MIN_NEGATED_SIMILARITY if comparison.difference == "negation" else MIN_SIMILARITY):
         return False
     if not states(match.evidence, match.span):
         return False
