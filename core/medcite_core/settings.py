@@ -102,6 +102,9 @@ class EmbeddingSettings(_Part):
     pooling: Literal["", "mean", "cls", "last"] = Field("", description="Needed for a model medcite does not know.")
     query_prompt: str | None = Field(None, description="Query prompt with {text}; needed for a model not known.")
     device: str = Field("auto", description="'auto', 'cpu', 'cuda', 'mps'.")
+    precision: Literal["auto", "fp32", "bf16"] = Field(
+        "auto", description="'auto' is bf16 on a CPU with AMX or AVX512_BF16, else fp32."
+    )
     batch_size: int = Field(32, ge=1, le=512)
     base_url: str = Field("", description="OpenAI-compatible endpoint, ending in /v1.")
     api_key: SecretStr = Field(SecretStr(""))

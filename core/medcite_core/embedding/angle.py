@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import structlog
 
 from medcite_core.embedding.models import ModelCard, packaged_minilm, shape_from_config
+from medcite_core.embedding.precision import choose_precision
 from medcite_core.errors import EmbedderUnavailable
 from medcite_core.ports import Vectors
 
@@ -26,7 +28,9 @@ _PROVIDER_HINT = (
 class AngleEncoder:
     """A local BERT-like model, loaded. Safe to call from several threads: they take turns."""
 
-    def __init__(self, card: ModelCard, *, device: str, batch_size: int) -> None:
+    def __init__(
+        self, card: ModelCard, *, device: str, batch_size: int, precision: Literal["auto", "fp32", "bf16"] = "auto"
+    ) -> None:
         """Load the model; takes seconds.
 
         Raises:
@@ -49,7 +53,13 @@ class AngleEncoder:
             ) from error
         # Half-precision checkpoints would stay so, slower and coarser on a CPU; vectors must not depend on the machine.
         self._angle.backbone.float()
-        self._angle.to(_device(torch, device))
+        place = _device(torch, device)
+        self._angle.to(place)
+        self.precision = choose_precision(precision, place)
+        # Products of matrices alone are rounded; norms and sums stay float32, or vectors would differ too much.
+        self._autocast = partial(
+            torch.autocast, place.partition(":")[0], dtype=torch.bfloat16, enabled=self.precision == "bf16"
+        )
         dimension, positions = shape_from_config(self._angle.backbone.config.to_dict())
         self._dimension = dimension
         # A tokenizer without a limit of its own says 10^30.
@@ -71,7 +81,7 @@ class AngleEncoder:
             self._warn_of_cut(texts)
             for start in range(0, len(order), self._batch_size):
                 places = order[start : start + self._batch_size]
-                with self._torch.inference_mode():
+                with self._torch.inference_mode(), self._autocast():
                     vectors[places] = self._angle.encode(
                         [texts[i] for i in places],
                         prompt=prompt,

@@ -41,4 +41,4 @@ def _load(card: ModelCard, settings: EmbeddingSettings) -> Encoder:
         return EndpointEncoder(card, settings)
     from medcite_core.embedding.angle import AngleEncoder
 
-    return AngleEncoder(card, device=settings.device, batch_size=settings.batch_size)
+    return AngleEncoder(card, device=settings.device, batch_size=settings.batch_size, precision=settings.precision)
