@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Literal
 
@@ -71,6 +73,11 @@ class SearchResult:
         return "found" if self.relevant else "nothing_relevant"
 
 
+@cache
+def _counting() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(4, thread_name_prefix="medcite-count")
+
+
 class Retriever:
     """Hybrid search over one index. Holds no state of a request: any number may run at once."""
 
@@ -87,10 +94,15 @@ class Retriever:
         Raises:
             InvalidInput: the query is blank, has no words, or is too long; or `k` is out of range.
         """
-        wanted, report, fused = self._fused(query, search_filter, k)
-        passages = tuple(islice(self._passages(fused), wanted))
-        matched = self._index.lexical_records(report.query, search_filter, 0, 0)[1] if report.passed else 0
-        return FoundPassages(passages, report, matched)
+        cleaned = clean_query(query)
+        matched = _counting().submit(self._index.lexical_records, cleaned, search_filter, 0, 0)
+        try:
+            wanted, report, fused = self._fused(cleaned, search_filter, k)
+            passages = tuple(islice(self._passages(fused, wanted), wanted))
+        finally:
+            # Whatever happened here, the count does not go on behind the caller's back.
+            wait((matched,))
+        return FoundPassages(passages, report, matched.result()[1])
 
     def search(self, query: str, search_filter: SearchFilter, k: int | None = None) -> SearchResult:
         """The passages of `find`, and those that bear on the question, for an answer.
@@ -99,7 +111,9 @@ class Retriever:
             InvalidInput: as in `find`.
         """
         wanted, report, fused = self._fused(query, search_filter, k)
-        return SearchResult(tuple(islice(self._passages(fused), wanted)), self._relevant(fused, report, wanted), report)
+        return SearchResult(
+            tuple(islice(self._passages(fused, wanted), wanted)), self._relevant(fused, report, wanted), report
+        )
 
     def _fused(self, query: str, search_filter: SearchFilter, k: int | None) -> tuple[int, SearchReport, list[Fused]]:
         wanted = self._settings.k if k is None else k
@@ -143,10 +157,10 @@ class Retriever:
             note=" ".join(filter(None, (note, hint))),
         )
 
-    def _passages(self, fused: Sequence[Fused]) -> Iterator[Passage]:
-        """The chunks with their records, read in small portions: mostly the first few are all that is needed."""
-        for start in range(0, len(fused), _READ_AT_ONCE):
-            portion = fused[start : start + _READ_AT_ONCE]
+    def _passages(self, fused: Sequence[Fused], at_once: int = _READ_AT_ONCE) -> Iterator[Passage]:
+        """The chunks with their records, read in portions: mostly the first few are all that is needed."""
+        for start in range(0, len(fused), at_once):
+            portion = fused[start : start + at_once]
             records = self._index.get(list(dict.fromkeys(item.chunk.pmid for item in portion)))
             for item in portion:
                 record = records.get(item.chunk.pmid)
