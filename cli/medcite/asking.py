@@ -41,6 +41,8 @@ def search_records(
     print_hits(((item.record, [p.text for p in item.passages]) for item in found.records), out)
     if not found.records:
         out.print("Nothing found.")
+    if found.records and not found.total:
+        messages().print("No record holds a word of it: these are only near it in meaning.")
     messages().print(f"Words of it stand in {many(found.total, 'record')}. {search_line(found.search)}")
 
 

@@ -22,17 +22,17 @@ QUIET = (
 )
 
 
-def set_up_logging(level: str) -> None:
-    """Send everything of `level` and above to standard error: readable on a terminal, JSON lines elsewhere.
+def set_up_logging(level: str, *, as_json: bool = False) -> None:
+    """Send everything of `level` and above to standard error, in plain lines or `as_json`, one value a line.
 
     Lines of other libraries take the same form. Access logs stay off: addresses can hold what people ask.
     """
-    is_terminal = sys.stderr.isatty()
+    is_live = sys.stderr.isatty() and not as_json
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
-        structlog.processors.TimeStamper(fmt="%H:%M:%S" if is_terminal else "iso", utc=not is_terminal),
+        structlog.processors.TimeStamper(fmt="%H:%M:%S" if is_live else "iso", utc=not is_live),
         _with_request_id,
     ]
     structlog.configure(
@@ -47,9 +47,9 @@ def set_up_logging(level: str) -> None:
         cache_logger_on_first_use=False,
     )
     renderer: list[structlog.typing.Processor] = (
-        [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
-        if is_terminal
-        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        if as_json
+        else [structlog.dev.ConsoleRenderer(colors=is_live, exception_formatter=structlog.dev.plain_traceback)]
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from medcite_core.settings import LoadedSettings
 
 DONE, FAILED, WRONG_USE, PARTIAL = 0, 1, 2, 3
+BEFORE_THE_COMMAND = ("--config", "--data-dir", "--verbose", "--debug")
 
 app = typer.Typer(
     name="medcite",
@@ -51,7 +52,7 @@ class Invocation:
         level = loaded.settings.log_level
         if not is_server and "log_level" not in loaded.origins:
             level = "error"
-        set_up_logging("debug" if self.verbose else level)
+        set_up_logging("debug" if self.verbose else level, as_json=loaded.settings.log_format == "json")
         return loaded
 
 
@@ -311,6 +312,11 @@ def run() -> NoReturn:
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     try:
         app()
+    except SystemExit as stop:
+        misplaced = [option for option in options if option.partition("=")[0] in BEFORE_THE_COMMAND]
+        if stop.code == WRONG_USE and misplaced:
+            _note(f"{misplaced[-1].partition('=')[0]} stands before the command: medcite {misplaced[-1]} … COMMAND …")
+        raise
     except MedciteError as error:
         if "--debug" in options:
             raise

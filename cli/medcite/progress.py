@@ -104,6 +104,8 @@ def print_load_report(report: LoadReport) -> None:
         f"{many(report.records, 'record')} = {report.inserted:,} new + {report.replaced:,} replaced"
         f" + {report.unchanged:,} unchanged + {report.outdated:,} outdated"
     )
+    if report.files_failed:
+        out.print(f"{many(len(report.files_failed), 'file')} of these gave no record")
     if report.duplicates_in_input:
         out.print(f"{many(report.duplicates_in_input, 'record')} had a PMID that came before in this load")
     if report.removed:
@@ -113,10 +115,9 @@ def print_load_report(report: LoadReport) -> None:
     for problem in report.problem_list[:SHOWN_PROBLEMS]:
         place = f", line {problem.line}, column {problem.column}" if problem.line else ""
         pmid = f", PMID {problem.pmid}" if problem.pmid else ""
-        err.print(
-            f"not read: {plain(problem.file_name)}, citation {problem.position + 1}{pmid}{place}:"
-            f" {plain(problem.reason)}"
-        )
+        is_whole_file = problem.file_name in report.files_failed and not problem.pmid
+        which = "" if is_whole_file else f", citation {problem.position + 1}"
+        err.print(f"not read: {plain(problem.file_name)}{which}{pmid}{place}: {plain(problem.reason)}")
     if report.problems > SHOWN_PROBLEMS:
         err.print(
             f"… and {report.problems - SHOWN_PROBLEMS:,} more; --json names up to {len(report.problem_list):,} of them"

@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from medcite.doctor import Check
@@ -148,15 +147,16 @@ def print_checks(checks: Iterable[Check], out: Console) -> None:
 
 
 def print_settings(rows: Sequence[dict[str, str]], out: Console) -> None:
-    """Every setting with its value and where it came from."""
-    table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
-    for title in ("setting", "value", "from", "what it is"):
-        table.add_column(title, overflow="fold")
+    """Every setting with its value, where that came from, its environment variable and what it is.
+
+    A block of lines each, because names must stay whole, to be copied, on the narrowest terminal.
+    """
     for row in rows:
-        style = None if row["origin"] == "default" else "bold"
-        cells = (row["setting"], row["value"] or "–", row["origin"], row["description"])
-        table.add_row(*(Text(plain(cell)) for cell in cells), style=style)
-    out.print(table)
+        style = "" if row["origin"] == "default" else "bold"
+        value = plain(row["value"]) or "–"
+        head = Text.assemble((f"{row['setting']} = {value}", style), (f"  ({plain(row['origin'])})", "dim"))
+        for line in (head, Text(f"    {row['variable']}"), Text(f"    {plain(row['description'])}", style="dim")):
+            out.print(line, soft_wrap=True)
 
 
 def _one_line(text: str, limit: int = 240) -> str:

@@ -105,10 +105,10 @@ class EmbeddingSettings(_Part):
     precision: Literal["auto", "fp32", "bf16"] = Field(
         "auto", description="'auto' is bf16 on a CPU with AMX or AVX512_BF16, else fp32."
     )
-    batch_size: int = Field(32, ge=1, le=512)
+    batch_size: int = Field(32, ge=1, le=512, description="Texts embedded at once.")
     base_url: str = Field("", description="OpenAI-compatible endpoint, ending in /v1.")
-    api_key: SecretStr = Field(SecretStr(""))
-    timeout_s: float = Field(60.0, gt=0, le=600)
+    api_key: SecretStr = Field(SecretStr(""), description="Key of that endpoint.")
+    timeout_s: float = Field(60.0, gt=0, le=600, description="Longest wait for one reply of the endpoint.")
     retries: int = Field(5, ge=0, le=10, description="Attempts after a failed one; for a question at most one.")
 
 
@@ -138,12 +138,12 @@ class LLMSettings(_Part):
     )
     base_url: str = Field("", description="Endpoint ending in /v1.")
     model: str = Field("", description="Model name at that endpoint, or Hugging Face repository.")
-    api_key: SecretStr = Field(SecretStr(""))
-    temperature: float = Field(0.01, ge=0, le=2)
+    api_key: SecretStr = Field(SecretStr(""), description="Key of that endpoint.")
+    temperature: float = Field(0.01, ge=0, le=2, description="0 is the least random.")
     max_tokens: int = Field(500, ge=16, le=8192, description="New tokens of an answer, at most.")
     timeout_s: float = Field(60.0, gt=0, le=600, description="Longest wait for the next piece of a reply.")
     context_tokens: int = Field(4096, ge=512, description="The model's window; weakest passages are dropped to fit.")
-    retries: int = Field(1, ge=0, le=5)
+    retries: int = Field(1, ge=0, le=5, description="Attempts after a failed one.")
 
 
 class VerifySettings(_Part):
@@ -165,7 +165,7 @@ class OpenSearchSettings(_Part):
         description="Alias of the index; what it stands for is numbered.",
     )
     username: str = Field("", description="User name; empty when the cluster asks for none.")
-    password: SecretStr = Field(SecretStr(""))
+    password: SecretStr = Field(SecretStr(""), description="Password of that user.")
     ca_certs: str = Field("", description="File with the certificate of the authority that signed the cluster's.")
     verify_certs: bool = Field(True, description="Refuse a cluster whose certificate is not trusted.")
     timeout_s: float = Field(30.0, gt=0, le=600, description="Longest wait for one reply.")
@@ -186,6 +186,7 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(Path("data"), description="All state of an installation lies under this folder.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
+    log_format: Literal["plain", "json"] = Field("plain", description="Log lines to read, or one JSON value a line.")
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()

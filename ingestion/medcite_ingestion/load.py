@@ -119,6 +119,7 @@ class FileLoader:
         tally, self._file_name = self._tally, path.name
         citations_before, problems_before = tally.citations, tally.problems
         tombstones: list[Tombstone] = []
+        last_problem_pmid = ""
         batch: list[Record] = []
         self._tell("parse")
         for item in _parsed_or_problem(path, self._seen_unknown):
@@ -133,13 +134,16 @@ class FileLoader:
                 tombstones.append(item)
             else:
                 tally.add_problem(item)
+                last_problem_pmid = item.pmid
         self._write(batch)
         if tombstones:
             tally.removed += self._store.remove(tombstones)
         tally.files += 1
         read, problems = tally.citations - citations_before, tally.problems - problems_before
         if problems and read == problems:
-            tally.files_failed.append(path.name)
+            # One problem that names no citation is one of the file itself: there was none to count.
+            is_no_pubmed_file = problems == 1 and not last_problem_pmid
+            tally.add_failed_file(path.name, problems, is_no_pubmed_file=is_no_pubmed_file)
 
     def _write(self, batch: Sequence[Record]) -> None:
         if not batch:

@@ -31,11 +31,12 @@ class LoadProgress:
 class LoadReport:
     """What a load did. Two sums hold:
 
-    records + tombstones + problems = citations (what could not be read of a file counts as one citation);
+    records + tombstones + problems = citations (what could not be read at the end of a file counts as one citation);
     inserted + replaced + unchanged + outdated = records.
 
     `duplicates_in_input` are records whose PMID an earlier one of the same load had; `removed` are records that
-    tombstones took out. `chunks` were embedded and stored. `files_failed` gave nothing but problems.
+    tombstones took out. `chunks` were embedded and stored. `files_failed` gave nothing but problems; a file that is no
+    PubMed file at all is one of them, named in `problem_list`, and holds no citation.
     """
 
     files: int = 0
@@ -57,7 +58,7 @@ class LoadReport:
     @property
     def is_partial(self) -> bool:
         """Whether anything of the input could not be read."""
-        return self.problems > 0
+        return self.problems > 0 or bool(self.files_failed)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -104,6 +105,12 @@ class Tally:
         self.problems += 1
         if len(self.problem_list) < KEPT_PROBLEMS:
             self.problem_list.append(problem)
+
+    def add_failed_file(self, name: str, problems: int, *, is_no_pubmed_file: bool) -> None:
+        """Count a file that gave nothing but `problems`, which have been added already."""
+        self.files_failed.append(name)
+        if is_no_pubmed_file:
+            self.problems -= problems
 
     def report(self, elapsed_s: float) -> LoadReport:
         """The finished report."""

@@ -53,6 +53,21 @@ def test_wrong_use_exits_2_and_says_why_on_standard_error(run, arguments: tuple[
     assert "Error" in done.err
 
 
+def test_an_option_that_stands_before_the_command_is_told_its_place(run) -> None:
+    done = run("config", "--data-dir", "here")
+    assert done.code == 2
+    assert "--data-dir stands before the command" in done.err
+    assert "stands before" not in run("config", "--jsno").err
+
+
+def test_what_is_near_in_meaning_only_is_said_to_be(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Words that no record holds: the demo corpus answers by nearness alone.
+    demo = run("--data-dir", "demo", "search", "zzyzx qwyjibo", "--demo")
+    assert demo.code == 0
+    assert "only near it in meaning" in demo.err
+    assert "only near it in meaning" not in run("--data-dir", "demo", "search", "air embolism", "--demo").err
+
+
 def test_a_misspelt_setting_is_one_line_and_a_hint_without_traceback(run) -> None:
     done = run("config", MEDCITE_SERVER__PROT="1")
     assert done.code == 2

@@ -13,8 +13,9 @@ from support.small_corpus import RECORDS
 
 from medcite.logs import set_up_logging
 from medcite.progress import print_load_report, rate
-from medcite.screen import plain, print_answer_end, print_hits, reference, search_line
+from medcite.screen import plain, print_answer_end, print_hits, print_settings, reference, search_line
 from medcite_core.answers import Answer, Claim, QuoteProof, SearchReport, Verdict
+from medcite_core.settings import load_settings
 from medcite_core.types import Evidence, ParseProblem, Record, Span
 from medcite_ingestion.load_report import LoadReport
 from medcite_middleware.shaping import answer_out, record_out, search_out
@@ -140,7 +141,7 @@ def logged(capsys: pytest.CaptureFixture[str]):
     before = root.handlers, root.level
 
     def at(level: str):
-        set_up_logging(level)
+        set_up_logging(level, as_json=True)
         return lambda: [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
     yield at
@@ -161,6 +162,29 @@ def test_each_log_line_is_json_with_level_time_and_request_id(logged) -> None:
     assert (second["event"], second["request_id"]) == ("plain text", "r-1")
     assert third["request_id"] == ""
     assert first["timestamp"].endswith("Z")
+
+
+def test_without_json_a_line_in_a_pipe_is_one_to_read(logged, capsys: pytest.CaptureFixture[str]) -> None:
+    logged("info")
+    set_up_logging("info")
+    structlog.get_logger("medcite").info("run_started", passages=3)
+    line = capsys.readouterr().err
+    assert "run_started" in line
+    assert "passages=3" in line
+    assert "{" not in line
+    assert "\x1b" not in line
+
+
+def test_settings_stand_whole_with_their_variable_and_what_they_are_on_a_narrow_terminal() -> None:
+    rows = load_settings({}, environ={}, env_file=None).rows()
+    out = io.StringIO()
+    print_settings(rows, Console(file=out, width=40, markup=False, highlight=False))
+    lines = [line.strip() for line in out.getvalue().splitlines()]
+    for row in rows:
+        assert row["description"], row["setting"]
+        assert row["variable"] in lines
+        assert row["description"] in lines
+        assert any(line.startswith(f"{row['setting']} = ") for line in lines)
 
 
 def test_what_lies_below_the_level_is_not_logged_nor_are_addresses_of_requests(logged) -> None:

@@ -80,7 +80,8 @@ def test_fr034_a_broken_file_among_good_ones_is_named_and_the_others_are_loaded(
     (folder / "notes.txt").write_text("not looked at")
     report = load_files([folder], store, embedder, SETTINGS)
     assert_adds_up(report)
-    assert (report.files, report.records, report.inserted, report.problems) == (5, 3, 3, 3)
+    # Of the cut file a citation had begun; the other two hold none that could be counted.
+    assert (report.files, report.records, report.inserted, report.problems) == (5, 3, 3, 1)
     assert set(report.files_failed) == {"FR-034-cut.xml", "FR-034-empty.xml", "cut.xml.gz"}
     assert {problem.file_name for problem in report.problem_list} == set(report.files_failed)
     assert report.is_partial
@@ -185,3 +186,16 @@ def test_an_index_of_another_model_or_chunk_size_is_refused_before_anything_is_e
     with pytest.raises(IndexMismatch, match="other"):
         load_files([path], store, other, SETTINGS)
     assert embedder.calls == other.calls == 0
+
+
+def test_a_text_that_is_no_pubmed_file_is_a_failed_file_and_no_citation(
+    tmp_path: Path, store: LanceIndex, embedder: CountingEmbedder
+) -> None:
+    (tmp_path / "notes.txt").write_text("Meeting on Monday.\nBring the figures.")
+    (tmp_path / "good.xml").write_bytes(a_set(1))
+    report = load_files([tmp_path / "notes.txt", tmp_path / "good.xml"], store, embedder, SETTINGS)
+    assert_adds_up(report)
+    assert (report.files, report.citations, report.records, report.problems) == (2, 1, 1, 0)
+    assert report.files_failed == ("notes.txt",)
+    assert report.problem_list[0].file_name == "notes.txt"
+    assert report.is_partial
