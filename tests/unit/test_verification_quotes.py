@@ -1,56 +1,214 @@
-"""Quotes found whatever the typography, and never when a word that matters differs."""
+"""Quotes found whatever the typography, and never when a word that matters differs or is cut off."""
 
 from __future__ import annotations
 
+import csv
+import json
+from pathlib import Path
+
 import pytest
 
-from medcite_middleware.verification.quotes import find_quote, normalised, quoted_words
+from medcite_middleware.verification.plain_text import noise, plain
+from medcite_middleware.verification.quotes import align_quote, find_quote, quoted_words
 
+GOLDEN = Path(__file__).parent.parent / "golden" / "verification"
 SOURCE = (
     "Background text. The eﬃcacy of β‑blockers in\nheart failure – with 10⁶ cells/mL – was “clear”: "
     "mortal-\nity did not rise (p < 0.05) in 47 of 104 patients. More text follows here."
 )
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("The eﬃcacy of β‑blockers", "The eﬃcacy of β‑blockers"),
-        ("the efficacy of β-blockers in heart failure", "The eﬃcacy of β‑blockers in\nheart failure"),
-        ('was "clear": mortality did not rise', "was “clear”: mortal-\nity did not rise"),
-        ("did  not\trise (p < 0.05) in 47 of 104 patients.", "did not rise (p < 0.05) in 47 of 104 patients."),
-    ],
-)
-def test_a_quote_is_found_across_typography_and_shown_as_the_source_has_it(words: str, found: str) -> None:
-    span = find_quote(words, SOURCE)
-    assert span is not None
-    assert span.of(SOURCE) == found
+def golden(name: str) -> str:
+    return (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def pairs(name: str) -> list[dict[str, str]]:
+    with (GOLDEN / name).open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "found", "state"),
     [
-        "did rise (p < 0.05) in 47 of 104 patients.",
-        "did not rise (p < 0.05) in 74 of 104 patients.",
-        "did not rise (p > 0.05) in 47 of 104 patients.",
-        "did not fall (p < 0.05) in 47 of 104 patients.",
-        "heart failure - with 106 cells/mL",
-        "patients of 104 in 47 (p < 0.05) rise not did",
-        "",
-        "Nothing of this stands there at all, in any form whatever.",
+        ("The eﬃcacy of β‑blockers", "The eﬃcacy of β‑blockers", "verbatim"),
+        ("the efficacy of β-blockers in heart failure", "The eﬃcacy of β‑blockers in\nheart failure", "repaired"),
+        ('was "clear": mortality did not rise', "was “clear”: mortal-\nity did not rise", "repaired"),
+        (
+            "did  not\trise (p < 0.05) in 47 of 104 patients.",
+            "did not rise (p < 0.05) in 47 of 104 patients.",
+            "repaired",
+        ),
+        ("mortality did not rise (p<0.05)", "mortal-\nity did not rise (p < 0.05)", "repaired"),
     ],
 )
-def test_a_quote_with_another_meaning_is_not_found(words: str) -> None:
+def test_a_quote_is_found_across_typography_and_shown_as_the_source_has_it(words: str, found: str, state: str) -> None:
+    alignment = align_quote(words, SOURCE)
+    assert alignment.state == state
+    assert alignment.span is not None
+    assert alignment.span.of(SOURCE) == found
+    assert bool(alignment.difference) == (state == "repaired")
+    assert find_quote(words, SOURCE) == alignment.span
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("did rise (p < 0.05) in 47 of 104 patients.", "negation"),
+        ("did not rise (p < 0.05) in 74 of 104 patients.", "number"),
+        ("did not rise (p > 0.05) in 47 of 104 patients.", "comparison"),
+        ("did not fall (p < 0.05) in 47 of 104 patients.", "direction"),
+        ("heart failure - with 106 cells/mL", "number"),
+        ("mortality did not rise (p < 0.05) in 47", "cut before “of 104”"),
+        ("patients of 104 in 47 (p < 0.05) rise not did", ""),
+        ("", ""),
+        ("Nothing of this stands there at all, in any form whatever.", ""),
+    ],
+)
+def test_a_quote_with_another_meaning_is_not_accepted_and_told_why(words: str, told: str) -> None:
+    alignment = align_quote(words, SOURCE)
     assert find_quote(words, SOURCE) is None
+    assert alignment.state == ("altered" if told else "not_found")
+    assert alignment.difference.startswith(told)
 
 
-def test_each_normalised_character_knows_its_place() -> None:
-    plain, places = normalised(SOURCE)
-    assert len(plain) == len(places)
-    assert places == sorted(places)
-    assert "efficacy" in plain
-    assert "mortality" in plain
-    assert "10⁶" in plain
+@pytest.mark.parametrize(
+    ("words", "source"),
+    [
+        ("X reduced mortality", "There was no evidence that X reduced mortality."),
+        ("improved survival", "The drug failed to improve survival, and was never said to have improved survival."),
+        ("X reduced tumour growth in rats", "X reduced tumour growth in rats but not in humans."),
+        ("X reduced tumour growth", "X reduced tumour growth only in rats."),
+        ("X reduced tumour growth", "X reduced tumour growth, although this was not significant."),
+        ("X reduced tumour growth", "X reduced tumour growth (p = 0.41)."),
+        ("X reduces tumour growth", "We hypothesised that X reduces tumour growth."),
+        ("We gave 0", "We gave 0.5 mg daily."),
+        ("5 mg daily", "We gave 0.5 mg daily."),
+        ("It fell by 12", "It fell by 12.5%."),
+        ("It fell by 12", "It fell by 12%."),
+        ("20% of patients died", "Fewer than 20% of patients died."),
+        ("5 °C was measured", "A mean of −5 °C was measured."),
+        ("resistant cells died", "All non-resistant cells died."),
+        ("X is toxic", "It isn't that X is toxic."),
+        ("effective in adults", "It was ineffective in adults."),
+        ("Mortality fell in women, pain rose in men", "Mortality fell in women, sleep improved, pain rose in men."),
+        ("Mortality fell in men", "Mortality fell in women and was the same in men."),
+        ("B was superior to A", "A was superior to B."),
+        ("5 mm were given", "A dose of 5 mM were given"),
+        ("No, statins helped", "No statins helped"),
+        ("US troops were ill", "us troops were ill"),
+    ],
+)
+def test_a_quote_that_is_cut_joined_or_turned_never_passes(words: str, source: str) -> None:
+    assert not align_quote(words, source, 75).stands
+
+
+@pytest.mark.parametrize(
+    ("words", "source"),
+    [
+        ("X reduced mortality", "Y failed. X reduced mortality, and Y did not."),
+        ("reduced pain", "It did not improve sleep, but reduced pain."),
+        ("improved survival", "The drug failed to improve survival. Later, the drug improved survival."),
+        ("tumor growth was randomized", "In all, tumour growth was randomised."),
+        ("P < 0.05 was significant.", "A value of p < 0.05 was significant"),
+        ("results were good.", "RESULTS were good; they did not last."),
+    ],
+)
+def test_a_quote_with_its_own_meaning_passes_though_the_text_around_it_denies_something(
+    words: str, source: str
+) -> None:
+    assert align_quote(words, source).stands
+
+
+def test_each_plain_character_knows_its_place() -> None:
+    text = plain(SOURCE)
+    for word, shown in (("efficacy", "eﬃcacy"), ("mortality", "mortal-\nity"), ("10⁶", "10⁶"), ("here.", "here.")):
+        at = text.cased.index(word)
+        assert text.span(at, at + len(word)).of(SOURCE) == shown
+
+
+def test_a_number_after_a_line_break_is_no_line_number_unless_the_lines_count() -> None:
+    assert noise("Mortality fell in\n12 patients.\nThe rest lived.") == ()
+    assert not align_quote("Mortality fell in patients.", "Mortality fell in\n12 patients.").stands
+    counted = "1 Mortality fell in\n2 patients who were\n3 treated."
+    assert align_quote("Mortality fell in patients who were treated.", counted).state == "repaired"
+
+
+@pytest.mark.parametrize("pair", pairs("FR-204-pairs.csv"))
+def test_fr_204_a_changed_figure_unit_sign_negation_direction_or_subject_is_an_altered_quote(
+    pair: dict[str, str],
+) -> None:
+    for threshold in (75.0, 90.0):
+        alignment = align_quote(pair["claimed_quote"], pair["source"], threshold)
+        assert alignment.state == "altered"
+        assert alignment.difference
+    assert align_quote(pair["source"], pair["source"]).state == "verbatim"
+
+
+def test_fr_207_words_that_stand_nowhere_are_not_found_however_long_the_text() -> None:
+    text = "Weekly sunlight exposure improved mood in 41% of patients. The pain was weak. " * 400
+    assert align_quote(golden("FR-207-quote.txt").strip(), text, 75).state == "not_found"
+
+
+def test_fr_208_words_in_a_long_text_are_found_at_their_place() -> None:
+    sentence = "The drift was studied by seven laboratories using one reader. "
+    text = "Filler sentence about other matters. " * 300 + sentence + "More filler text here. " * 300
+    words = golden("FR-208-quote.txt").strip()
+    alignment = align_quote(words, text)
+    assert alignment.state == "verbatim"
+    assert alignment.span is not None
+    assert alignment.span.start == text.index(words)
+
+
+@pytest.mark.parametrize("pair", pairs("FR-214-pairs.csv"))
+def test_fr_214_an_antonym_is_no_quote(pair: dict[str, str]) -> None:
+    assert not align_quote(pair["claim"], pair["source"], 75).stands
+
+
+def test_fr_219_white_space_alone_is_repaired_and_an_invented_quote_is_not_found() -> None:
+    source = golden("FR-219-source.txt")
+    right, invented = (row["quote"] for row in pairs("FR-219-quotes.csv"))
+    alignment = align_quote(right, source)
+    assert (alignment.state, alignment.difference) == ("repaired", "differs in white space")
+    assert align_quote(invented, source).state == "not_found"
+
+
+def test_fr_225_noise_of_an_extraction_interrupts_a_quote_and_a_changed_figure_is_still_caught() -> None:
+    source = golden("FR-225-noise.txt")
+    right, changed = (row["quote"] for row in pairs("FR-225-quotes.csv"))
+    alignment = align_quote(right, source)
+    assert alignment.state == "repaired"
+    assert alignment.difference == "interrupted by “41 et al. Test Rev 2018;9:77.”, “¹”"
+    assert alignment.span is not None
+    assert alignment.span.of(source) == source.strip()
+    assert align_quote(changed, source).state == "altered"
+
+
+def test_fr_226_a_dropped_not_is_altered_and_two_equal_places_are_ambiguous() -> None:
+    sent = golden("FR-226-sent.txt")
+    dropped = align_quote(json.loads(golden("FR-226-reply.json"))["source_quote"], sent)
+    assert dropped.state == "altered"
+    assert dropped.difference == "negation: source “not”, quoted “”"
+    twice = align_quote("It wrote 'stop here'.", sent)
+    assert twice.state == "ambiguous"
+    assert twice.span is not None
+    assert [s.of(sent) for s in (twice.span, *twice.others)] == ["It wrote ‘stop here’.", "It wrote 'stop here'."]
+
+
+def test_fr_160_a_ligature_lost_in_extraction_is_repaired_and_shown_as_extracted() -> None:
+    extracted = "The drug was ef ective in di ff erent groups."
+    alignment = align_quote(golden("FR-160-claim.txt").strip(), extracted)
+    assert alignment.state == "repaired"
+    assert alignment.span is not None
+    assert alignment.span.of(extracted) == extracted
+    assert not align_quote("The drug was ineffective in different groups.", extracted).stands
+
+
+def test_fr_162_a_ligature_character_is_found_by_plain_letters_at_its_place() -> None:
+    extracted = "We compared the eﬃcacy of ﬂuoxetine and placebo."
+    alignment = align_quote("efficacy of fluoxetine", extracted)
+    assert alignment.state == "repaired"
+    assert alignment.span is not None
+    assert alignment.span.of(extracted) == "eﬃcacy of ﬂuoxetine"
 
 
 def test_the_words_of_a_quotation_are_those_between_its_marks() -> None:

@@ -1,0 +1,293 @@
+"""What makes two texts say different things: figure, unit, negation, direction, comparison, certainty, order."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from rapidfuzz.distance import Indel
+
+from medcite_core.stemming import stem
+from medcite_middleware.verification.vocabulary import (
+    ASSOCIATIONS,
+    AUXILIARIES,
+    CAUSES,
+    FILLERS,
+    HEDGES,
+    NEGATIONS,
+    NUMBER_WORDS,
+    OPPOSITES,
+    UNITS,
+    WHOLES,
+)
+from medcite_middleware.verification.words import Word, meaning_words
+
+_SIGNS = frozenset("< > ≤ ≥ = ± ~".split())
+_UNIT_SIGNS = frozenset("% ‰ ° / ^".split())
+_MORE = re.compile(
+    r">|≥|\b(?:more|greater|higher|larger|longer|older|over|above|at\s+least|exceed\w*|no\s+fewer)\b", re.I
+)
+_LESS = re.compile(
+    r"<|≤|\b(?:less|fewer|lower|smaller|shorter|younger|under|below|at\s+most|up\s+to|no\s+more)\b", re.I
+)
+_OPPOSITES_OF: dict[str, set[str]] = {}
+for _left, _right in OPPOSITES:
+    _OPPOSITES_OF.setdefault(_left, set()).add(_right)
+
+_DIRECTION_PREFIXES = (("hyper", "hypo"), ("up", "down"), ("en", "dis"), ("pre", "post"), ("in", "ex"))
+# Words that name another group, time or kind; swapping them changes what a sentence is about.
+_GROUPS = """
+men man male males boys | women woman female females girls
+children child paediatric pediatric infants neonates adolescents | adults adult elderly
+rats rat mice mouse dogs rabbits animals animal | humans human patients volunteers
+benign | malignant
+early earlier | late later
+majority | minority
+acute | chronic
+before preoperative preoperatively baseline | after postoperative postoperatively
+systolic | diastolic
+maternal mothers | paternal fathers
+left | right
+primary | secondary
+intravenous intravenously | oral orally
+oral orally | topical topically
+placebo | active
+inpatients hospitalised hospitalized | outpatients
+smokers | nonsmokers
+upper | lower
+anterior | posterior
+proximal | distal
+"""
+_OTHER_GROUPS: dict[str, set[str]] = {}
+for _row in _GROUPS.strip().splitlines():
+    _one, _two = (side.split() for side in _row.split("|"))
+    for _word in _one:
+        _OTHER_GROUPS.setdefault(_word, set()).update(_two)
+    for _word in _two:
+        _OTHER_GROUPS.setdefault(_word, set()).update(_one)
+
+_PASSIVE = frozenset("by".split())
+_STRONGER = frozenset("proves proved prove definitely certainly clearly always never all every cures cured".split())
+_NEGATION_WORDS = (NEGATIONS - {"absence", "absent", "n't"}) | {"without"}
+
+
+def meaning_differs(a: str, b: str) -> str:
+    """What keeps `a` from saying what `b` says, one sentence about it; empty when nothing that these rules can see.
+
+    `a` is the claim, `b` the words it rests on; it may say less, but every figure of it must stand there with its unit,
+    and its negations, directions, comparisons and certainty must be those of `b`. A veto, never a proof: that nothing
+    differs here does not make two texts the same.
+    """
+    ours, theirs = meaning_words(a), meaning_words(b)
+    for check in (_numbers, _negation, _direction, _comparison, _certainty, _group, _order, _one_word):
+        told = check(ours, theirs, a, b)
+        if told:
+            return told
+    return ""
+
+
+def what_differs(edits: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
+    """The kind of a list of edits, each (words of the source, words instead): the one that weighs most."""
+    kinds = {_kind_of(removed, added) for removed, added in edits}
+    for kind in ("number", "unit", "negation", "comparison", "direction", "certainty", "word", "left out", "added"):
+        if kind in kinds:
+            return kind
+    return "punctuation"
+
+
+def _kind_of(removed: Sequence[str], added: Sequence[str]) -> str:
+    gone, new = {w.lower() for w in removed}, {w.lower() for w in added}
+    changed = gone ^ new
+    if any(c.isdigit() for w in changed for c in w) or changed & set(NUMBER_WORDS):
+        return "number"
+    if changed & _NEGATION_WORDS or _is_negated_copy(gone, new):
+        return "negation"
+    if changed & (_SIGNS | {"than", "least", "most"}) or ("-" in changed and not (gone | new) - {"-"}):
+        return "comparison"
+    if changed & _UNIT_SIGNS or (changed <= UNITS | {"percent"} and changed):
+        return "unit"
+    if any(_OPPOSITES_OF.get(w, set()) & gone for w in new) or _turned_prefix(gone, new):
+        return "direction"
+    if changed & HEDGES:
+        return "certainty"
+    if not any(c.isalnum() for w in changed for c in w):
+        return "punctuation"
+    if gone and new:
+        return "word"
+    return "left out" if gone else "added"
+
+
+def _numbers(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
+    stated = Counter(_figures(theirs))
+    for figure, unit in _figures(ours):
+        units = {u for f, u in stated if f == figure}
+        if not units:
+            return f"number: {figure} does not stand there"
+        if unit and unit not in units:
+            there = ", ".join(f"{figure} {u}".strip() for u in sorted(units))
+            return f"unit: {figure} {unit} where it stands as {there}"
+    return ""
+
+
+def _figures(words: Sequence[Word]) -> list[tuple[str, str]]:
+    found = []
+    for at, word in enumerate(words):
+        if not word.is_number:
+            continue
+        before = words[at - 1] if at else None
+        is_negative = before is not None and before.form == "-" and (at < 2 or not words[at - 2].is_number)
+        after = words[at + 1].form if at + 1 < len(words) else ""
+        power = after if after.startswith("^") else ""
+        unit = after if after in _UNIT_SIGNS | UNITS and after not in ("/",) else ""
+        found.append(
+            (
+                ("-" if is_negative else "") + word.form + power,
+                stem(unit) if unit.isalpha() and unit.islower() else unit,
+            )
+        )
+    return found
+
+
+def _negation(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
+    left, right = _negations(ours, theirs), _negations(theirs, ours)
+    if left % 2 == right % 2:
+        return ""
+    return "negation: denied there, and not here" if right > left else "negation: denied here, and not there"
+
+
+def _negations(words: Sequence[Word], others: Sequence[Word]) -> int:
+    """How often a text denies: "not", "without", "failed", and "unsafe" where the other text has "safe"."""
+    forms = [w.form.casefold() for w in words]
+    other_forms = {w.form.casefold() for w in others}
+    stems = {stem(f) for f in other_forms}
+    count = sum(f in _NEGATION_WORDS for f in forms)
+    for form in set(forms):
+        if form in other_forms:
+            continue
+        for prefix in ("un", "in", "im", "ir", "non", "dis"):
+            rest = form.removeprefix(prefix).lstrip("-")
+            if rest != form and len(rest) > 3 and stem(rest) in stems:
+                count += 1
+                break
+    return count
+
+
+def _is_negated_copy(gone: set[str], new: set[str]) -> bool:
+    return any(
+        left == prefix + right or right == prefix + left
+        for left in gone
+        for right in new
+        for prefix in ("un", "in", "im", "ir", "non", "dis", "il")
+    )
+
+
+def _turned_prefix(gone: set[str], new: set[str]) -> bool:
+    for left in gone:
+        for right in new:
+            for one, other in _DIRECTION_PREFIXES:
+                for a, b in ((one, other), (other, one)):
+                    if left.startswith(a) and right.startswith(b) and left[len(a) :] == right[len(b) :]:
+                        return True
+    return False
+
+
+def _direction(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
+    here, there = {w.form.casefold() for w in ours}, {w.form.casefold() for w in theirs}
+    stems_here, stems_there = {stem(w) for w in here}, {stem(w) for w in there}
+    for word in sorted(here - there):
+        against = sorted(_OPPOSITES_OF.get(word, set()) & there)
+        if not against or word.endswith(against[0]) or against[0].endswith(word):  # "unsafe" is counted as a negation
+            continue
+        if stem(word) not in stems_there and stem(against[0]) not in stems_here:
+            return f"direction: “{word}” here, “{against[0]}” there"
+    if _turned_prefix(there - here, here - there):
+        return "direction: a word with the opposite prefix"
+    return ""
+
+
+def _comparison(ours: Sequence[Word], theirs: Sequence[Word], a: str, b: str) -> str:
+    for word in (w for w in ours if w.is_number):
+        here = _bound(a, word)
+        there = {_bound(b, other) for other in theirs if other.form == word.form}
+        if there and here not in there and (here or "" not in there):
+            return f"comparison: {word.form} is bounded otherwise"
+    return ""
+
+
+def _bound(text: str, number: Word) -> str:
+    """Whether a number is a lower bound (`>`), an upper one (`<`) or none; the words directly before it tell."""
+    before = text[max(0, number.span.start - 18) : number.span.start]
+    near = re.search(
+        r"(?:[<>≤≥]|\b(?:[a-z]+\s+than|at\s+(?:least|most)|up\s+to|over|under|above|below|exceed\w*))\s*$", before, re.I
+    )
+    if near is None:
+        return ""
+    return ">" if _MORE.search(near.group()) else "<" if _LESS.search(near.group()) else ""
+
+
+def _certainty(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
+    here, there = {w.form.casefold() for w in ours}, {w.form.casefold() for w in theirs}
+    hedges = (there & HEDGES) - {"indicate", "indicates", "likely", "potential"}
+    if hedges and not here & HEDGES:
+        return f"certainty: “{sorted(hedges)[0]}” there, nothing like it here"
+    if there & ASSOCIATIONS and not here & ASSOCIATIONS and (here & CAUSES) - there:
+        return f"certainty: a cause here (“{sorted((here & CAUSES) - there)[0]}”), an association there"
+    wholes = here & (WHOLES | _STRONGER) - there
+    if wholes:
+        return f"certainty: “{sorted(wholes)[0]}” here, not there"
+    return ""
+
+
+def _group(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
+    here, there = {w.form.casefold() for w in ours}, {w.form.casefold() for w in theirs}
+    for word in sorted(here - there):
+        against = sorted((_OTHER_GROUPS.get(word, set()) & there) - here)
+        if against and not _OTHER_GROUPS[against[0]] & there:
+            return f"group: “{word}” here, “{against[0]}” there"
+    return ""
+
+
+def _one_word(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
+    """Whether the texts are the same but for one word, which then names something else: a copy, not a paraphrase."""
+    left, right = [w.form.casefold() for w in ours], [w.form.casefold() for w in theirs]
+    if len(left) != len(right) or len(left) < 3:
+        return ""
+    swapped = [(a, b) for a, b in zip(left, right, strict=True) if a != b]
+    if len(swapped) != 1 or stem(swapped[0][0]) == stem(swapped[0][1]) or set(swapped[0]) & FILLERS:
+        return ""
+    return f"word: “{swapped[0][0]}” here, “{swapped[0][1]}” there"
+
+
+def _order(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
+    """Whether nearly the same words stand in another order, which swaps who did what to whom."""
+    left, right = _content(ours), _content(theirs)
+    if _is_passive(ours) != _is_passive(theirs) or len(left) < 2:
+        return ""
+    common = Counter(left) & Counter(right)
+    shared = sum(common.values())
+    if shared < len(left) - 1 or shared < 2:
+        return ""
+    kept_left = [w for w in left if w in common]
+    kept_right = [w for w in right if w in common]
+    in_order = Indel.distance(kept_left, kept_right)
+    spare = abs(len(kept_left) - len(kept_right))
+    return "order: the same words in another order" if in_order > spare + 1 else ""
+
+
+def _content(words: Sequence[Word]) -> list[str]:
+    """Stems of the words that carry a sentence, in order; two that "and" or "or" joins stand in one order."""
+    found = [
+        stem(w.form)
+        for w in words
+        if w.kind in ("word", "identifier", "number") and w.form not in FILLERS | AUXILIARIES
+        if len(w.form) > 2 or w.form == "or"
+    ]
+    for at in range(1, len(found) - 1):
+        if found[at] in ("and", "or") and found[at - 1] > found[at + 1]:
+            found[at - 1], found[at + 1] = found[at + 1], found[at - 1]
+    return found
+
+
+def _is_passive(words: Sequence[Word]) -> bool:
+    return any(w.form.casefold() in _PASSIVE for w in words)

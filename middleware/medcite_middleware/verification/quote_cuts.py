@@ -1,0 +1,115 @@
+"""Whether words are cut out of a sentence where its meaning turns: after "no evidence that", before "but not in"."""
+
+from __future__ import annotations
+
+import re
+
+from medcite_core.types import Span
+from medcite_middleware.verification.vocabulary import HEDGES, NEGATIONS
+
+_REACH = 600
+"""Characters looked at on either side, at most; no sentence needs more."""
+
+_SENTENCE_END = re.compile(r"(?:[.!?][\"'”’)\]]*\s+(?=[A-Z0-9“\"'(\[])|\n\s*\n)")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:vs|al|e\.g|i\.e|fig|figs|dr|cf|approx|no|ref|eq|st|sp|spp|ca)|\b[A-Za-z])\.$", re.IGNORECASE
+)
+_CLAUSE = re.compile(
+    r"[;:]\s|,\s+(?:and|but|whereas|while|yet|so)\s|\s(?:whereas|but)\s|,\s+(?:which|who)\s|\.\s*$", re.IGNORECASE
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+
+_TURNS_BEFORE = (
+    NEGATIONS
+    | (HEDGES - {"indicate", "indicates", "probable"})
+    | frozenset(
+        """if whether unless except instead rather than contrary despite unlikely doubt doubtful unclear unknown
+        uncertain
+        hypothesis hypothesised hypothesized hypothesise hypothesize hypothesizing assume assumed assuming claim claimed
+        claims believed belief speculated question questioned deny denied denies refute refuted refutes disproved
+        disprove reject rejected rejects exclude excluded rule ruled against would could should little few only either
+        aim aimed aims investigate investigated determine evaluate evaluated assess examine test tested purpose
+        objective prevent prevented prevents preventing avoid avoided avoids stop stopped withdrawn retracted""".split()
+    )
+)
+_TURNS_AFTER = NEGATIONS | frozenset(
+    """if unless except only rather than although though however but while whereas until provided depending
+    insignificant nonsignificant unlikely unclear uncertain questionable doubtful ns""".split()
+)
+_VALUE_GOES_ON = re.compile(
+    r"\s?(?:[%‰°×/±·^]|[-–−]?\s?fold\b|percent|per\s+cent|percentage|[kmµμn]?(?:g|l|mol|m|iu|u|pa)\b|mm\s?hg|"
+    r"(?:of|to|or|and|in|out\s+of|vs\.?)\s+\d+|times\b|(?:hour|day|week|month|year|minute|second)s?\b|[eE][-+]?\d|[.,]\d|\d|"
+    r"[-–−]\s?\d|\s\d{3}\b|million\b|billion\b|thousand\b|hundred\b|⁻|[⁰¹²³⁴⁵⁶⁷⁸⁹])",
+    re.IGNORECASE,
+)
+_VALUE_BEGAN = re.compile(
+    r"(?:[-–−+±<>≤≥~≈×/^]\s?|\d[.,·]?\s?|\d\s+(?:to|or|of|and)\s+|\b(?:than|least|most|about|approximately|nearly|almost|around|"
+    r"over|under|below|above|up\s+to|exceeding|exceeded|between|from|within|minus|every|each)\s+)$",
+    re.IGNORECASE,
+)
+_WHOLE_P_VALUE = re.compile(r"\bp\s?[=>]\s?(0?[.·]\d+)", re.IGNORECASE)
+
+
+def cut_meaning(source: str, span: Span) -> str:
+    """What a quotation at `span` of `source` leaves out that turns its meaning; empty when nothing does.
+
+    Looks at the rest of the sentences in which it begins and ends: the clause before it, and what follows it.
+    """
+    words = span.of(source)
+    before, after = _before(source, span), _after(source, span)
+    if not before.strip(" \t\r\n\"'“”‘’([") and not after.strip(" \t\r\n\"'“”‘’.;:!?)]"):
+        return ""
+    return _cut_token(words, before, after) or _turned_before(before) or _turned_after(after)
+
+
+def _before(source: str, span: Span) -> str:
+    start = max(0, span.start - _REACH)
+    text = source[start : span.start]
+    for match in reversed(list(_SENTENCE_END.finditer(source, start, min(len(source), span.start + 1)))):
+        if match.end() <= span.start and not _ABBREVIATED.search(source[start : match.start() + 1]):
+            return source[match.end() : span.start]
+    return text
+
+
+def _after(source: str, span: Span) -> str:
+    if span.end and source[span.end - 1] in ".!?" and not source[span.end : span.end + 1].isalnum():
+        return ""
+    end = min(len(source), span.end + _REACH)
+    for match in _SENTENCE_END.finditer(source, span.end, end):
+        if not _ABBREVIATED.search(source[span.end : match.start() + 1]):
+            return source[span.end : match.start()]
+    return source[span.end : end]
+
+
+def _cut_token(words: str, before: str, after: str) -> str:
+    """A figure without its sign, unit or other half; a word without the rest of its compound."""
+    if words[:1].isdigit() and (found := _VALUE_BEGAN.search(before)):
+        return f"cut after “{found.group().strip()}”"
+    if words[-1:].isdigit() and (going := _VALUE_GOES_ON.match(after)):
+        return f"cut before “{going.group().strip()}”"
+    if words[:1].isalnum() and re.search(r"[^\W_][-‐‑/]$|[^\W_]$", before):
+        return "cut inside a word"
+    if words[-1:].isalnum() and re.match(r"[-‐‑/][^\W_]|[^\W_]|[⁻⁺+](?!\s?\d)", after):
+        return "cut inside a word"
+    return ""
+
+
+def _turned_before(before: str) -> str:
+    clause = before
+    for boundary in _CLAUSE.finditer(before):
+        clause = before[boundary.end() :]
+        if not clause.strip():  # "…, but" itself stands directly before the words
+            return ""
+    turning = [w for w in _WORD.findall(clause) if w.lower() in _TURNS_BEFORE or w.lower().endswith(("n't", "n’t"))]
+    return f"cut after “{turning[-1]}”" if turning else ""
+
+
+def _turned_after(after: str) -> str:
+    rest = re.split(r"[;:]\s|,\s+and\s|\sand\s+(?=(?:did|was|were|had|has|is|are)\b)", after, maxsplit=1)[0]
+    for match in _WORD.finditer(rest):
+        if match.group().lower() in _TURNS_AFTER or match.group().lower().endswith(("n't", "n’t")):
+            return f"cut before “{match.group()}”"
+    for value in _WHOLE_P_VALUE.finditer(rest):
+        if float(value.group(1).replace("·", ".")) >= 0.05:
+            return f"cut before “{value.group()}”"
+    return ""
