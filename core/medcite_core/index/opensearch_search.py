@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medcite_core.errors import IndexBroken
+from medcite_core.errors import IndexUnreachable
 from medcite_core.filters import SearchFilter
 from medcite_core.index.opensearch_mapping import CHUNK_FIELDS, chunk_of, record_doc_id
 from medcite_core.index.opensearch_query import (
@@ -33,6 +34,8 @@ WINDOW = 10_000
 _SPARE = 32
 _KEPT_LISTS, _KEPT_LISTED_RECORDS = 16, 2_000_000
 _KEEP_ALIVE = "2m"
+_SHARD_PAUSES_S = (0.1, 0.5, 1, 2, 4)
+"""Pauses before parts of an index that did not answer are asked again."""
 
 Ranking = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 """PMIDs in order, and their scores."""
@@ -48,19 +51,23 @@ class ClusterSearch:
         self._lock = threading.Lock()
 
     def search(self, body: dict[str, Any], **params: Any) -> dict[str, Any]:
-        """One search; a part of the index that did not answer is an error, never a shorter result.
+        """One search; a part of the index that did not answer is asked again, and is never a shorter result.
 
         Raises:
-            IndexBroken: some shards failed, or it timed out.
+            IndexUnreachable: some shards failed again and again, or it timed out.
         """
-        reply: dict[str, Any] = self._client.search(body=body, **self._place(body), **params)
-        failed = reply["_shards"]["failed"]
-        if failed or reply.get("timed_out"):
-            raise IndexBroken(
-                f"{failed} of {reply['_shards']['total']} parts of the index {self._index} did not answer",
-                "Wait until the cluster is green again (`medcite doctor` shows its state).",
-            )
-        return reply
+        for pause_s in (*_SHARD_PAUSES_S, None):
+            reply: dict[str, Any] = self._client.search(body=body, **self._place(body), **params)
+            shards = reply["_shards"]
+            if not shards["failed"] and not reply.get("timed_out"):
+                return reply
+            # The node that held it has just died: its copy elsewhere takes over within seconds.
+            if pause_s is not None:
+                time.sleep(pause_s)
+        raise IndexUnreachable(
+            f"{shards['failed']} of {shards['total']} parts of the index {self._index} did not answer",
+            "Wait until the cluster is green again (`medcite doctor` shows its state).",
+        )
 
     def _place(self, body: dict[str, Any]) -> dict[str, Any]:
         # A point in time names its index itself, and copies of a shard are then the same ones for every page.
