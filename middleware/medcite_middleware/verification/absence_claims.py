@@ -115,7 +115,8 @@ _SCOPE_START = re.compile(
     r"apart|beyond|to|up|compared|versus|than|across|per|as)\b)",
     re.IGNORECASE,
 )
-_LEAD = re.compile(r"(?P<lead>(?:[^\W\d_][\w'’-]*\s?){1,8}),\s+(?=\S)")
+_RELATIVE = re.compile(r"(?:that|which|who|where|when)\b", re.IGNORECASE)
+_LEAD = re.compile(r"(?P<lead>[^\W\d_][\w'’-]*(?:\s[^\W\d_][\w'’-]*){0,7}),\s+(?=\S)")
 _CASES_OF = re.compile(
     r"^(?:(?:further|new|confirmed|additional)\s+)?(?:cases?|instances?|episodes?|incidents?|occurrences?|incidences?)\s+of\s+",
     re.IGNORECASE,
@@ -176,6 +177,8 @@ def _event_absence(text: str) -> EventAbsence | None:
         if not found:
             continue
         event, *rest = _SCOPE_START.split(found["event"], maxsplit=1)
+        if rest and _RELATIVE.match(rest[0]):  # "no measurements that alerted": a result, told of something else
+            continue
         scope = " ".join(filter(None, (lead_scope, *rest, (found.groupdict().get("scope") or "").strip())))
         events = tuple(e for e in (_bare_event(e) for e in _items(event)) if e)
         if events and all(_is_event(e) for e in events):

@@ -12,7 +12,7 @@ from medcite_core.types import Evidence, Span
 from medcite_middleware.verification.absence_claims import EventAbsence, read_absence
 from medcite_middleware.verification.scanning import Forms, places, tokens_of
 from medcite_middleware.verification.sources import quote_proof, source_sentences, states
-from medcite_middleware.verification.synonyms import roots, same_as
+from medcite_middleware.verification.synonyms import root, roots, same_as
 
 _PIECES = re.compile(r"\s*;\s*|,\s+(?:but|and|whereas|while)\s+|\s+(?:but|whereas)\s+|,?\s+and\s+(?=there\s|no\s)")
 _OPENING = re.compile(r"(?:in|among|during|after|before|at|for|with|within|over|if|when|although|though|while)\b", re.I)
@@ -70,7 +70,8 @@ _EMPTY_SCOPE = re.compile(
 )
 _NARROWER = frozenset("serious severe major further new unexpected additional drug-related treatment-related".split())
 _BACKGROUND = ("BACKGROUND", "INTRODUCTION", "OBJECTIVE", "AIM", "PURPOSE", "METHODS", "IMPORTANCE")
-_SMALL_WORDS = frozenset("a an the of in on at during among for to with by and or were was".split())
+_ARTICLES = frozenset("a an the".split())
+_SMALL_ROOTS = frozenset(root(w) for w in "of in on at during among for to with by and or were was".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +186,12 @@ def _is_background(evidence: Evidence, span: Span) -> bool:
 
 
 def _scope(text: str) -> tuple[str, ...]:
-    """The words of a scope that mean something, as roots, sorted; none for "in this study"."""
+    """The words of a scope, as roots and in order, without articles; none for "in this study"."""
     bare = _EMPTY_SCOPE.sub(" ", text)
-    return tuple(sorted(roots(" ".join(w for w in bare.split() if w.casefold().strip(",") not in _SMALL_WORDS))))
+    return tuple(root(w) for w in re.findall(r"[^\W_]+", bare) if w.casefold() not in _ARTICLES)
 
 
 def _meets(scope: str, sentence: str) -> bool:
     """Whether what happened in `sentence` happened within `scope`: its words stand there, or it has none."""
-    return set(_scope(scope)) <= set(roots(sentence))
+    wanted = {r for r in _scope(scope) if r not in _SMALL_ROOTS}
+    return wanted <= set(roots(sentence))
