@@ -17,7 +17,7 @@ from medcite_middleware.answering.question_words import QuestionWords, short_for
 from medcite_middleware.answering.sentence_kinds import heading_chars, statement_weight
 
 MAX_QUOTES = 5
-MIN_ON_TOPIC = 0.5
+MIN_ON_TOPIC = 0.43
 """Share of the question's words, weighted, that a quoted record holds in its title and abstract."""
 MIN_SCORE = 0.3
 """Least score of a quoted sentence: the share of the question that it answers, times how well it stands as a quote."""
