@@ -126,6 +126,19 @@ def test_sources_that_nobody_gave_support_no_absence() -> None:
     assert judge(uncited, document("Starch."), others=("doc:0000000000000000",)).label == "unchecked"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Die Tabletten enthalten Laktose und werden mit Wasser eingenommen. Das ist nicht für Kinder.",
+        "Таблетки содержат лактозу и принимаются с водой каждое утро.",
+    ],
+)
+def test_a_text_in_another_language_or_script_leaves_an_absence_open(text: str) -> None:
+    verdict = judge("The leaflet does not mention lactose.", document(text))
+    assert (verdict.label, verdict.reason) == ("unchecked", "scan_incomplete")
+    assert "English" in verdict.searched
+
+
 def test_of_a_paper_a_record_holds_only_the_abstract() -> None:
     assert judge("The paper does not mention lactose.", record("Starch was given.")).label == "unchecked"
     verdict = judge("The abstract does not mention lactose.", record("Starch was given."))

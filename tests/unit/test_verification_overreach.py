@@ -113,6 +113,11 @@ def test_each_clause_has_a_verdict_of_its_own() -> None:
     assert [v.label for v in verdicts("Aspirin lowered fever in adults [1].", source)] == ["unchecked"]
 
 
+def test_the_numbers_that_a_source_gives_its_sentences_are_no_part_of_them() -> None:
+    source = "1. Aspirin lowered fever in adults. 2. Ibuprofen raised blood pressure in adults."
+    assert verdict("Ibuprofen raised blood pressure in adults.", source).label == "supported"
+
+
 def test_a_clause_is_supported_by_a_sentence_of_its_own_too() -> None:
     bodies = "Aspirin lowered fever in adults.", "Ibuprofen raised blood pressure in adults."
     answer = "Aspirin lowered fever in adults [1], whereas ibuprofen raised blood pressure in adults [2]."

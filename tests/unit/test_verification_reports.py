@@ -88,6 +88,14 @@ def test_fr_210_with_two_candidates_nothing_is_guessed_and_both_are_shown() -> N
     assert "198" in "".join(quotes(two))
 
 
+def test_fr_210_two_sentences_that_give_another_figure_each_are_both_shown() -> None:
+    text = "The trial enrolled 204 patients in 9 sites. The trial enrolled 198 patients in 9 sites."
+    found = verdict(golden("FR-210-claim.txt"), document(text))
+    assert (found.label, found.reason) == ("unchecked", "several_candidates")
+    assert len(quotes(found)) == 2
+    assert verdict("The trial enrolled 198 patients in 9 sites.", document(text)).label == "supported"
+
+
 def test_fr_212_a_denial_of_the_very_words_of_a_source_is_refuted() -> None:
     source = document(golden("FR-212-source.txt"))
     claims = list(rows("FR-212-claims.csv"))
@@ -127,6 +135,8 @@ def test_fr_213_a_question_that_nobody_answers_states_nothing() -> None:
     source = document("Was the trial blinded? That was asked by two readers.")
     assert verdict("The trial was blinded.", source).label == "unchecked"
     assert verdict("The trial was not blinded.", source).label == "unchecked"
+    taken_back = document("Was the trial blinded? Yes. But only in its first week.")
+    assert verdict("The trial was blinded.", taken_back).label == "unchecked"
 
 
 def test_fr_214_an_antonym_is_never_supported() -> None:

@@ -193,6 +193,8 @@ def test_a_full_sentence_needs_no_question() -> None:
         ("Zetamab reduced asthma.", "It was common.", ""),
         ("Zetamab reduced asthma.", "It is unclear whether children were included.", ""),
         ("In adults aspirin was tested.", "It was well tolerated.", ""),
+        # "No adults" are nobody who could have slept.
+        ("No adults died.", "They received aspirin.", ""),
     ],
 )
 def test_a_pronoun_is_resolved_from_the_sentence_before_or_left(before: str, sentence: str, meaning: str) -> None:
@@ -209,4 +211,9 @@ def test_the_items_of_a_list_that_denies_them_are_denied() -> None:
         "",
     ]
     assert claims("Zetamab does not do the following:\n1. It cures cancer [1].")[0].meaning.startswith("It is not true")
+    assert claims("These are common myths.\n- It cures cancer [1].")[-1].meaning.startswith("It is not true")
+    # A lead that denies something else denies no item, nor what follows a list.
+    for lead in ("Aspirin did not reduce mortality.", "It did not help men, but did this for women:"):
+        assert claims(f"{lead}\n- Zetamab reduced mortality [1].")[-1].meaning == "", lead
+    assert claims("These claims are false. Aspirin thins blood [1].")[-1].meaning == ""
     assert claims("Findings:\n- Aspirin cures cancer [1].")[0].meaning == ""

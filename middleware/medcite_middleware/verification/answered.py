@@ -12,6 +12,7 @@ from medcite_core.types import Source, Span
 from medcite_middleware.verification.elliptic import statement_of, with_pronoun_resolved
 from medcite_middleware.verification.pronouns import subject_of
 
+_TAKEN_BACK = re.compile(r"(?:but|however|though|although|except|only|unless|not|or)\b", re.IGNORECASE)
 _ANSWER = re.compile(r"(yes|no)\s*[.!]?$", re.IGNORECASE)
 
 
@@ -37,9 +38,11 @@ def answered_questions(source: Source) -> list[Answered]:
 def _answered(text: str) -> tuple[tuple[Span, str], ...]:
     found = []
     subject = ""
-    for asked, answer in itertools.pairwise(sentence_spans(text)):
+    spans = sentence_spans(text)
+    for at, (asked, answer) in enumerate(itertools.pairwise(spans)):
         question, reply = asked.of(text), _ANSWER.match(answer.of(text))
-        if not question.endswith("?") or reply is None:
+        after = spans[at + 2].of(text) if at + 2 < len(spans) else ""
+        if not question.endswith("?") or reply is None or _TAKEN_BACK.match(after):
             subject = subject_of(question) or subject
             continue
         statement = statement_of(with_pronoun_resolved(question, subject), is_yes=reply.group(1).casefold() == "yes")

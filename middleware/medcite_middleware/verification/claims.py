@@ -11,6 +11,7 @@ from medcite_core.types import Span
 from medcite_middleware.verification.claim_kinds import claim_kind, is_fragment, statement_kind
 from medcite_middleware.verification.clauses import clause_spans
 from medcite_middleware.verification.elliptic import made_whole, with_pronoun_resolved, without_yes_or_no
+from medcite_middleware.verification.leads import DENIAL, denying_lead
 from medcite_middleware.verification.marks import citation_marks, cited_numbers, without_marks
 from medcite_middleware.verification.pronouns import subject_of, with_subject
 
@@ -27,16 +28,6 @@ __all__ = [
 _LEADING_MARKS = re.compile(rf"(?:\s*{CITATION_MARK.pattern})+\s*[.,;]?")
 _BULLET = re.compile(r"(?:[-*•–]\s+|\(?\d{1,2}[.)]\s+)")
 _WRAPPED_LINE = re.compile(r"(?<=[^\s.!?:;])[ \t]*\n[ \t]*(?=[a-z(])")
-_DENYING_LEAD = re.compile(
-    r"[#*_\s]*(?:(?:common|popular|some|frequent|widespread|other|the following)\s+)*(?:are\s+)?(?:myths?|"
-    r"misconceptions?|falsehoods?|false (?:claims|statements|beliefs)|misbeliefs|untrue|not true|false|wrong|incorrect|"
-    r"debunked|disproved|refuted)(?:\s+(?:claims?|statements?|beliefs?|about [^:\n]{1,60}))?[*_\s]*:?[*_\s]*$|"
-    r".{0,80}\b(?:(?:are|is) (?:all )?(?:myths?|false|untrue|not true|wrong|incorrect|unproven)|"
-    r"(?:did|does|do|could|was|were|is|are) not[^.:]{0,60}|no evidence[^.:]{0,60}|(?:fails?|failed) to[^.:]{0,60}|"
-    r"except[^.:]{0,30})\s*:[*_\s]*$",
-    re.IGNORECASE,
-)
-DENIAL = "It is not true that "
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +57,7 @@ def split_text(text: str, question: str = "") -> SplitText:
     statements: list[Statement] = []
     asked, lead, before = question, "", ""
     for sentence in _sentences(text):
-        if not sentence.is_item and not (lead and sentence.follows):
+        if not sentence.is_item and not (lead.endswith(":") and sentence.follows):
             lead = ""
         bare = without_marks(sentence.text)
         kind = statement_kind(sentence.text)
@@ -75,8 +66,8 @@ def split_text(text: str, question: str = "") -> SplitText:
             claims.extend(_claims_of(sentence, before if sentence.follows else "", whole, lead, len(claims)))
         else:
             statements.append(Statement(sentence.span, sentence.text, kind))
-        if kind == "heading" or bare.rstrip(" *_").endswith(":"):
-            lead = sentence.text if _DENYING_LEAD.match(sentence.text) else ""
+        if not sentence.is_item:
+            lead = denying_lead(sentence.text)
         if kind == "question":
             asked = with_pronoun_resolved(bare, subject_of(before))
         elif kind is None and not whole:

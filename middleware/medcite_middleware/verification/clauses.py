@@ -23,7 +23,8 @@ _TIES = frozenset(
     however nevertheless nonetheless yet except only both either neither nor or respectively not-only each all
     this these those such same latter former other others another it they he she we its their his her them him
     one ones also too there here then likewise similarly conversely instead alone together overall total latter
-    rest remaining remainder than""".split()
+    rest remaining remainder than hypothesised hypothesized assumed suppose supposed claimed claims claim
+    believed believe thought think said say says suggest suggests suggested expected""".split()
 )
 _OPENERS = frozenset(
     """in among amongst during after before at for with without by on of from to under over between within despite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -17,6 +18,9 @@ from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, Compar
 from medcite_middleware.verification.marks import without_marks
 from medcite_middleware.verification.pronouns import points_back
 from medcite_middleware.verification.sources import quote_proof, source_sentences, states
+
+_ITEM_NUMBER = re.compile(r"^\(?\d{1,2}[.)]\s+(?=[A-Z])")
+"""A number that a source gives its sentences; it is no part of them."""
 
 MIN_CANDIDATE_SCORE = 50.0
 """A sentence below this rapidfuzz token_set_ratio (0..100) shares too little with the claim to be compared."""
@@ -95,7 +99,7 @@ def _compared(reading: Reading, source: Source) -> Iterator[tuple[Span, Comparis
     """The sentences of a source that are worth comparing with a reading, compared; the best clause of each."""
     before: Span | None = None
     for span in source_sentences(source):
-        sentence = span.of(source.text)
+        sentence = _ITEM_NUMBER.sub("", span.of(source.text))
         parts = [sentence]
         if reading.is_part:
             parts.extend(clause.of(sentence) for clause in clause_spans(sentence))

@@ -29,6 +29,11 @@ _DEPENDENT = re.compile(
 _SUBJECT_STOPS = frozenset("of in on at with for by from to and or that which who than as , ; : ( [".split())
 _PLURALS = frozenset("patients children women men mice people data criteria authors rats they".split())
 _PRONOUNS = frozenset("it they this these those he she we i you there one both such who what".split())
+# "No adults died. They slept." is not about no adults.
+_QUANTIFIERS = frozenset(
+    """no none few some most many all only half neither either each every several both another other others any two
+    three four five six seven eight nine ten nobody everyone someone""".split()
+)
 _MAX_SUBJECT_WORDS = 5
 
 
@@ -62,6 +67,8 @@ def subject_of(sentence: str) -> str:
     tokens = list(re.finditer(r"[^\W_]+(?:[-.'’][^\W_]+)*|[^\w\s]", sentence))
     for at, token in enumerate(tokens[: _MAX_SUBJECT_WORDS + 1]):
         word = token.group().casefold()
+        if at == 0 and (word in _QUANTIFIERS or word[0].isdigit()):
+            return ""
         if word in _SUBJECT_STOPS or word in _PRONOUNS or word.endswith("ly"):
             return ""
         if at and (word in AUXILIARIES or word in FINDING_VERBS):

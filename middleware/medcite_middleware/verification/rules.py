@@ -73,6 +73,8 @@ class RulesJudge:
         against = [m for m in opposing if m.is_cited] or opposed_but_for_the_sample(reading, usable)
         if against and supporting:
             return ruling.conflicting(supporting[0], against[0], _elsewhere(ruling))
+        if len({m.comparison.source_words for m in against if m.comparison.difference == "number"}) > 1:
+            return ruling.several_candidates(against)
         if against:
             return ruling.contradicted(against[0])
         if supporting:

@@ -61,6 +61,13 @@ class Ruling:
         reason, explanation = reasons[difference.difference]
         return self.verdict("contradicted", reason, explanation, (match.proof("contradicts"),))
 
+    def several_candidates(self, matches: Sequence[Match]) -> Verdict:
+        """Several sentences give a figure of their own; which one is meant is not guessed."""
+        figures = list(dict.fromkeys(" ".join(m.comparison.source_words) for m in matches))
+        explanation = f"The source gives {' and '.join(figures)}; which of them is meant is not clear."
+        proofs = tuple(dict.fromkeys(m.proof("closest") for m in matches))
+        return self.verdict("unchecked", "several_candidates", explanation, proofs)
+
     def conflicting(self, support: Match, against: Match, citation: CitationState | None = None) -> Verdict:
         """One source says it, another the opposite."""
         return self.verdict(

@@ -18,7 +18,15 @@ from medcite_middleware.verification.synonyms import is_short_form, related_to, 
 _WORD = re.compile(r"[^\W_]+(?:(?:[-‐]\s*\n\s*|\u00ad\n?\s*)(?=[a-z])[^\W_]+)*")
 _CUT = re.compile(r"[-‐]\s*\n\s*|\u00ad\n?\s*")
 _FUNCTION_WORDS = frozenset(
-    "a an the of in on at for to with by from and or any its their during after before among as per into other".split()
+    "a an the of in on at for to with by from and or any its their during after before among as into other".split()
+)
+_SAMPLED = 4000
+_MIN_LETTERS = 20
+_MIN_LATIN = 0.7
+_ENGLISH = frozenset("the of and to was were with for is are by an that this not from".split())
+_FOREIGN = frozenset(
+    """der das und nicht mit wurde ist den von eine le les des et une est dans pour avec el los las que una del por
+    il della di che per e och att det som med av en het een van niet""".split()
 )
 _MIN_PART = 5
 """Letters from which a word inside another one ("lactose" in "galactose") leaves a scan open."""
@@ -140,6 +148,8 @@ def receipt(
             unread.extend(f"{source.name}, {part}" for part in source.unread)
             if source.pages and read < source.pages and not source.unread:
                 unread.append(f"{source.name}, {source.pages - read} of {source.pages} pages")
+            if is_foreign(source.text):
+                unread.append(f"{source.name}, which is not written in English")
             if not source.sections:
                 unread.append(f"{source.name}, which has no text")
         elif not source.has_abstract:
@@ -157,6 +167,16 @@ def receipt(
         rows,
         tuple(unread),
     )
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is in another script or language: its words are then not those that a scan looks for."""
+    letters = [c for c in text if c.isalpha()]
+    latin = sum("LATIN" in unicodedata.name(c, "") for c in letters[:_SAMPLED])
+    if len(letters[:_SAMPLED]) >= _MIN_LETTERS and latin < _MIN_LATIN * len(letters[:_SAMPLED]):
+        return True
+    words = [w.casefold() for w in re.findall(r"[^\W\d_]+", text[: 5 * _SAMPLED])]
+    return sum(w in _FOREIGN for w in words) > sum(w in _ENGLISH for w in words)
 
 
 def reach(scan: ScanProof) -> str:
