@@ -16,7 +16,7 @@ from medcite_core.index.lance_table import VECTOR_INDEX_ROWS, vector_lists
 from medcite_core.index.query_text import TextQuery
 from medcite_core.types import Hit, RecordHit
 
-_SPARE_ROWS = 32
+_SPARE_ROWS = 8
 # How many times k candidates are compared by their full vectors. The codes keep one bit a dimension: with 4 instead of
 # 10, the recall of the best hundred fell from 0.987 to 0.970 under a filter of 30 % (100,000 rows, 384 dimensions).
 _REFINE_FACTOR = 10
