@@ -35,7 +35,11 @@ _OPPOSITES_OF: dict[str, set[str]] = {}
 for _left, _right in OPPOSITES:
     _OPPOSITES_OF.setdefault(_left, set()).add(_right)
 
-_DIRECTION_PREFIXES = (("hyper", "hypo"), ("up", "down"), ("en", "dis"), ("pre", "post"), ("in", "ex"))
+_DIRECTION_PREFIXES = tuple(
+    pair
+    for one, other in (("hyper", "hypo"), ("up", "down"), ("en", "dis"), ("pre", "post"), ("in", "ex"))
+    for pair in ((one, other), (other, one))
+)
 # Words that name another group, time or kind; swapping them changes what a sentence is about.
 _GROUPS = """
 men man male males boys | women woman female females girls
@@ -67,6 +71,7 @@ for _row in _GROUPS.strip().splitlines():
     for _word in _two:
         _OTHER_GROUPS.setdefault(_word, set()).update(_one)
 
+_DIGIT = re.compile(r"\d")
 _PASSIVE = frozenset("by".split())
 _STRONGER = frozenset("proves proved prove definitely certainly clearly always never all every cures cured".split())
 _NEGATION_WORDS = (NEGATIONS - {"absence", "absent", "n't"}) | {"without"}
@@ -99,7 +104,7 @@ def what_differs(edits: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
 def _kind_of(removed: Sequence[str], added: Sequence[str]) -> str:
     gone, new = {w.lower() for w in removed}, {w.lower() for w in added}
     changed = gone ^ new
-    if any(c.isdigit() for w in changed for c in w) or changed & set(NUMBER_WORDS):
+    if _DIGIT.search(" ".join(changed)) or not changed.isdisjoint(NUMBER_WORDS):
         return "number"
     if changed & _NEGATION_WORDS or _is_negated_copy(gone, new):
         return "negation"
@@ -183,13 +188,7 @@ def _is_negated_copy(gone: set[str], new: set[str]) -> bool:
 
 
 def _turned_prefix(gone: set[str], new: set[str]) -> bool:
-    for left in gone:
-        for right in new:
-            for one, other in _DIRECTION_PREFIXES:
-                for a, b in ((one, other), (other, one)):
-                    if left.startswith(a) and right.startswith(b) and left[len(a) :] == right[len(b) :]:
-                        return True
-    return False
+    return any(left.startswith(a) and b + left[len(a) :] in new for left in gone for a, b in _DIRECTION_PREFIXES)
 
 
 def _direction(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:

@@ -61,6 +61,8 @@ class PlainText:
 def plain(text: str) -> PlainText:
     """`text` with one space for white space, one kind of dash and quotation mark, ligatures and compatible forms
     written out, and words put together that a line end hyphenates. Superscripts stay: 10⁶ is not 106."""
+    if text and text.isascii() and text.isprintable() and "  " not in text and "`" not in text:  # as most are
+        return PlainText(text, text, text.lower(), (0,), (0,), (len(text),), (True,))
     return _plain(text, ())
 
 

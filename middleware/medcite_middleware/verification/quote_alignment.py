@@ -27,6 +27,7 @@ _MAX_SYMBOLS = 250
 """edlib takes at most 256 different characters."""
 
 _TOKEN = re.compile(r"\d+(?:[.,·]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*|[^\w\s]|\w")
+_FIRST_WORD, _LAST_WORD = re.compile(r"\w{4,}"), re.compile(r"\w{4,}$")
 _SILENT = frozenset("\"'")
 _LIGATURES = re.compile("ffi|ffl|ff|fi|fl")
 
@@ -178,12 +179,14 @@ def _aligned(words: str, core: str, source: PlainText, threshold: float) -> Alig
         near_start, near_end = 0, len(source.folded)
     else:
         near_start, near_end = near.dest_start, near.dest_end
-    place = _whole_words(source.cased, _trimmed(folded, source.folded, near_start, near_end))
+    place = _trimmed(folded, source.folded, near_start, near_end)
+    place = _whole_words(source.cased, _to_its_ends(folded, source.folded, place))
     told, differs = _difference(core, source.cased[place.start : place.end])
     if differs and near.score < threshold and differs.count("source “") > 1:
         return NOT_FOUND
     if differs or near.score < threshold:
         return Alignment("altered", _with_stop(words, source, place), differs or told, (), near.score)
+    # Words that differ harmlessly here may stand somewhere else too.
     places = [place, *(Span(at, at + place.end - place.start) for at in _again(source, place))]
     return _settled(words, source, places, near.score, told)
 
@@ -203,6 +206,21 @@ def _trimmed(folded: str, text: str, start: int, end: int) -> Span:
     ends = [(e - (s or 0), s or 0, e) for s, e in found["locations"]]
     _, first, last = min(ends, key=lambda e: (abs(e[0] + 1 - len(folded)), e[1]))
     return Span(left + first, left + last + 1)
+
+
+def _to_its_ends(folded: str, text: str, span: Span) -> Span:
+    """`span` up to the first and the last word of the quotation where these stand a little further out: the fewest
+    edits leave them out when a long word before them is missing."""
+    reach = len(folded) // 5 + 10
+    start, end = span.start, span.end
+    first, last = _FIRST_WORD.match(folded), _LAST_WORD.search(folded)
+    if first and not text.startswith(first.group(), start):
+        at = text.rfind(first.group(), max(0, start - reach), start)
+        start = at if at >= 0 else start
+    if last and not text.endswith(last.group(), 0, end):
+        at = text.find(last.group(), end, end + reach)
+        end = at + len(last.group()) if at >= 0 else end
+    return Span(start, end)
 
 
 def _whole_words(text: str, span: Span) -> Span:

@@ -17,6 +17,21 @@ _ABBREVIATED = re.compile(
 _CLAUSE = re.compile(
     r"[;:]\s|,\s+(?:and|but|whereas|while|yet|so)\s|\s(?:whereas|but)\s|,\s+(?:which|who)\s|\.\s*$", re.IGNORECASE
 )
+_NEXT_SENTENCE = re.compile(r"[.!?](?:\s+[A-Z]|\s*$)")
+_OPENING, _CLOSING = " \t\r\n\"'“”‘’([", " \t\r\n\"'“”‘’.;:!?)]"
+# What may follow directly where a quotation ends; any other word goes on with the phrase: "death | anxiety".
+_GOES_ON = frozenset(
+    """a an the and or of in on at to for from by with within among during after before between through via per as than
+    versus vs that which who whom whose where when since because so thus then this these those there it they we he she
+    both either also using following against over under upon across along around towards toward into onto throughout
+    despite compared relative due is are was were be been has have had do does did can could may might will would shall
+    should must not no if unless except but although though while whereas until like such i.e e.g et""".split()
+)
+_NEVER_LAST = frozenset(
+    """a an the and or of in on at to for from by with within among during between through via per as than versus vs
+    that which whose when because is are was were be been has have had do does did can could may might will would shall
+    should must more most less least very""".split()
+)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
 _TURNS_BEFORE = (
@@ -55,11 +70,28 @@ def cut_meaning(source: str, span: Span) -> str:
 
     Looks at the rest of the sentences in which it begins and ends: the clause before it, and what follows it.
     """
-    words = span.of(source)
-    before, after = _before(source, span), _after(source, span)
-    if not before.strip(" \t\r\n\"'“”‘’([") and not after.strip(" \t\r\n\"'“”‘’.;:!?)]"):
+    before = "" if _begins_sentence(source, span.start) else _before(source, span)
+    after = "" if _ends_sentence(source, span.end) else _after(source, span)
+    if not before.strip(_OPENING) and not after.strip(_CLOSING):
         return ""
-    return _cut_token(words, before, after) or _turned_before(before) or _turned_after(after)
+    return _cut_token(span.of(source), before, after) or _turned_before(before) or _turned_after(after)
+
+
+def _begins_sentence(source: str, start: int) -> bool:
+    """Whether a sentence certainly begins there: after a stop that ends no abbreviation, before a capital."""
+    before = source[max(0, start - 12) : start].rstrip()
+    if not before:
+        return not source[:start].strip()
+    return (
+        before[-1] in ".!?" and source[start].isupper() and not _ABBREVIATED.search(before) and before != source[:start]
+    )
+
+
+def _ends_sentence(source: str, end: int) -> bool:
+    """Whether a sentence certainly ends there: behind its stop, or directly before it and a space and a capital."""
+    if source[end - 1] in ".!?":
+        return not source[end : end + 1].isalnum()
+    return source[end : end + 1] in (".", "!", "?") and bool(_NEXT_SENTENCE.match(source, end))
 
 
 def _before(source: str, span: Span) -> str:
@@ -72,8 +104,6 @@ def _before(source: str, span: Span) -> str:
 
 
 def _after(source: str, span: Span) -> str:
-    if span.end and source[span.end - 1] in ".!?" and not source[span.end : span.end + 1].isalnum():
-        return ""
     end = min(len(source), span.end + _REACH)
     for match in _SENTENCE_END.finditer(source, span.end, end):
         if not _ABBREVIATED.search(source[span.end : match.start() + 1]):
@@ -87,11 +117,22 @@ def _cut_token(words: str, before: str, after: str) -> str:
         return f"cut after “{found.group().strip()}”"
     if words[-1:].isdigit() and (going := _VALUE_GOES_ON.match(after)):
         return f"cut before “{going.group().strip()}”"
+    if re.search(r"\ba\s+$", before, re.IGNORECASE) and re.match(r"(?:few|little|bit|lot|number)\b", words):
+        return "cut after “a”"
     if words[:1].isalnum() and re.search(r"[^\W_][-‐‑/]$|[^\W_]$", before):
         return "cut inside a word"
     if words[-1:].isalnum() and re.match(r"[-‐‑/][^\W_]|[^\W_]|[⁻⁺+](?!\s?\d)", after):
         return "cut inside a word"
+    following = re.match(r"\s+(\w+)", after)
+    if following and words[-1:].isalnum():
+        last = _WORD.findall(words[-30:])
+        if not _may_follow(following.group(1).lower()) or (last and last[-1].lower() in _NEVER_LAST):
+            return f"cut before “{following.group(1)}”"
     return ""
+
+
+def _may_follow(word: str) -> bool:
+    return word in _GOES_ON or word.endswith(("ly", "ed", "ing"))
 
 
 def _turned_before(before: str) -> str:
