@@ -91,6 +91,10 @@ _NOBODY = (
     rf"(?:no\s+one|nobody|none\s+of\s+(?:the|these|our)\s+(?:[\w-]+\s+){{0,3}}?{_PEOPLE}|"
     rf"no\s+(?:[\w-]+\s+){{0,2}}?{_PEOPLE})"
 )
+_ANYBODY = frozenset(
+    """no one nobody none of the these our patient patients participant participants subject subjects volunteer
+    volunteers person people individual individuals""".split()
+)
 _NONE = r"(?:no|zero)"
 _EVENT = r"(?P<event>[^,;:]+?)"
 _EVENTS = r"(?P<event>[^,;:]+(?:(?:,\s[^,;:]+)*,?\s(?:or|nor)\s[^,;:]+)?)"
@@ -98,8 +102,8 @@ _SCOPE = r"(?P<scope>(?:\s+.+)?)"
 _EVENT_FORMS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"{_NOBODY}\s+(?P<event>died){_SCOPE}",
-        rf"{_NOBODY}\s+(?:experienced|developed|suffered(?:\s+from)?)\s+(?:an?\s+|any\s+)?{_EVENTS}",
+        rf"(?P<people>{_NOBODY})\s+(?P<event>died){_SCOPE}",
+        rf"(?P<people>{_NOBODY})\s+(?:experienced|developed|suffered(?:\s+from)?)\s+(?:an?\s+|any\s+)?{_EVENTS}",
         rf"{_NONE}\s+{_EVENT}\s+(?:{_HAPPEN}|{_BE}\s+{_SEEN}){_SCOPE}",
         rf"there\s+{_BE}\s+{_NONE}\s+{_EVENTS}",
         rf"{_EVENT}\s+(?:(?:did\s+not|didn['’]t)\s+(?:occur|happen|develop|arise)|never\s+{_HAPPEN}){_SCOPE}",
@@ -179,11 +183,17 @@ def _event_absence(text: str) -> EventAbsence | None:
         event, *rest = _SCOPE_START.split(found["event"], maxsplit=1)
         if rest and _RELATIVE.match(rest[0]):  # "no measurements that alerted": a result, told of something else
             continue
-        scope = " ".join(filter(None, (lead_scope, *rest, (found.groupdict().get("scope") or "").strip())))
+        people = _subgroup(found.groupdict().get("people") or "")
+        scope = " ".join(filter(None, (lead_scope, people, *rest, (found.groupdict().get("scope") or "").strip())))
         events = tuple(e for e in (_bare_event(e) for e in _items(event)) if e)
         if events and all(_is_event(e) for e in events):
             return EventAbsence(events, scope)
     return None
+
+
+def _subgroup(people: str) -> str:
+    """What sets "no treated women" apart from "no patients": it belongs to the scope."""
+    return " ".join(w for w in people.split() if w.casefold() not in _ANYBODY)
 
 
 def _items(text: str) -> list[str]:

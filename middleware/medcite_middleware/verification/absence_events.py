@@ -12,9 +12,11 @@ from medcite_core.types import Evidence, Span
 from medcite_middleware.verification.absence_claims import EventAbsence, read_absence
 from medcite_middleware.verification.scanning import Forms, places, tokens_of
 from medcite_middleware.verification.sources import quote_proof, source_sentences, states
-from medcite_middleware.verification.synonyms import root, roots, same_as
+from medcite_middleware.verification.synonyms import related_to, root, roots, same_as
 
 _PIECES = re.compile(r"\s*;\s*|,\s+(?:but|and|whereas|while)\s+|\s+(?:but|whereas)\s+|,?\s+and\s+(?=there\s|no\s)")
+# What "but" joins may take back what stands before it: it ends no denial.
+_JOINTS = re.compile(r"\s*;\s*|,\s+and\s+|,?\s+and\s+(?=there\s|no\s)")
 _OPENING = re.compile(r"(?:in|among|during|after|before|at|for|with|within|over|if|when|although|though|while)\b", re.I)
 _DOUBT = re.compile(
     r"\b(?:may|might|could|would|should|if|whether|unless|expect\w*|hypothes\w+|assum\w+|predict\w+|estimat\w+|risk|risks|"
@@ -32,7 +34,7 @@ _NEGATION = re.compile(
 )
 _RELATIVE = re.compile(r"\b(?:who|whom|whose|which|that)\b", re.IGNORECASE)
 _COUNT = (
-    r"(?:\d[\d,.]*\s*%?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|some|many|multiple|both|"
+    r"(?:(?!0)\d[\d,.]*\s*%?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|some|many|multiple|both|"
     r"(?:\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty)(?:-\w+)?)"
 )
 _HAPPENED = r"(?:occurred|happened|developed|arose|emerged|ensued|took place)"
@@ -58,8 +60,7 @@ _CELL = re.compile(
     re.IGNORECASE,
 )
 _ALL_SURVIVED = re.compile(
-    r"(?:all|every one of|each of)\s+(?:of\s+)?(?:the\s+)?(?:\d+\s+)?(?:patients|participants|subjects|adults|children|"
-    r"women|men|infants|animals|mice)\s+survived\b(?P<scope>.*)",
+    r"(?:all|every one of|each of)\s+(?:of\s+)?(?:the\s+)?(?:patients|participants|subjects)\s+survived\b(?P<scope>.*)",
     re.IGNORECASE,
 )
 _EMPTY_SCOPE = re.compile(
@@ -95,23 +96,25 @@ class Said:
 def said_of(evidence: Evidence, event: str, claim: EventAbsence, forms: Forms) -> Iterator[Said]:
     """What each sentence of a source that names an event, or what is close to it, says of it."""
     source = evidence.source
-    close = (*forms.related, *_heads(event))
+    heads = _heads(event)
+    close = (*forms.related, *heads, *(other for head in heads for other in related_to(head)))
     for span in source_sentences(source):
         sentence = span.of(source.text)
         tokens = tokens_of(sentence)
         exact = sorted({p for form in forms.same for p in places(tokens, form)})
-        kind: Literal["denied", "happened", "unclear"]
         if not exact and not any(places(tokens, form) for form in close):
             continue
         if not states(evidence, span) or sentence.rstrip().endswith("?"):
-            kind = "unclear"
-        elif _denies(sentence, event, claim):
-            kind = "denied"
-        elif any(_happened(sentence, place) for place in exact) and _meets(claim.scope, sentence):
-            kind = "unclear" if _is_background(evidence, span) else "happened"
-        else:
-            kind = "unclear"
-        yield Said(evidence, span, kind)
+            yield Said(evidence, span, "unclear")
+            continue
+        is_denied = _denies(sentence, event, claim)
+        has_happened = any(_happened(sentence, place) for place in exact) and _meets(claim.scope, sentence)
+        if is_denied:
+            yield Said(evidence, span, "denied")
+        if has_happened and not _is_background(evidence, span):
+            yield Said(evidence, span, "happened")
+        elif not is_denied:
+            yield Said(evidence, span, "unclear")
 
 
 def _heads(event: str) -> tuple[str, ...]:
@@ -124,7 +127,7 @@ def _denies(sentence: str, event: str, claim: EventAbsence) -> bool:
     """Whether a sentence, or a piece of it that stands alone, says of the same event and scope that there was none."""
     pieces = [sentence]
     if not _OPENING.match(sentence):
-        pieces.extend(p for p in _PIECES.split(sentence) if p)
+        pieces.extend(p for p in _JOINTS.split(sentence) if p)
     if _HYPOTHETICAL.search(sentence):
         return False
     return any(_is_denial(piece, event, claim) for piece in pieces)
@@ -134,7 +137,7 @@ def _is_denial(piece: str, event: str, claim: EventAbsence) -> bool:
     survived = _ALL_SURVIVED.fullmatch(piece.strip().rstrip("."))
     if survived and roots(event) in ({roots("death")} | {roots(s) for s in same_as("death")}):
         return _scope(survived["scope"]) == _scope(claim.scope)
-    read = read_absence(re.sub(r"\b0(?=\s+[a-z])", "no", piece))
+    read = read_absence(re.sub(r"\b0(?=\s+(?!of\b|out\b)[a-z])", "no", piece))
     if not isinstance(read, EventAbsence) or _scope(read.scope) != _scope(claim.scope):
         return _is_zero(piece, event, claim)
     names = _names(event)
@@ -169,6 +172,8 @@ def _happened(sentence: str, place: Span) -> bool:
     end = min((m.start() for m in _PIECES.finditer(sentence) if m.start() >= place.end), default=len(sentence))
     piece = sentence[start : place.start] + _MARK + sentence[place.end : end]
     word = place.of(sentence).casefold()
+    if re.search(r"\b0\b(?![.,]\d)", piece[: piece.index(_MARK)]):  # "0 of 40 patients died"
+        return False
     if _DOUBT.search(piece) or _NEGATION.search(piece) or _RELATIVE.search(piece[: piece.index(_MARK)]):
         return False
     cell = _CELL.search(piece)

@@ -11,8 +11,8 @@ from typing import Literal
 from medcite_core.abbreviations import abbreviations
 from medcite_core.answers import ScanProof
 from medcite_core.documents import Document
-from medcite_core.types import Record, Source, Span
-from medcite_middleware.verification.synonyms import is_short_form, related_to, root, roots, same_as
+from medcite_core.types import Record, Section, Source, Span
+from medcite_middleware.verification.synonyms import family, is_short_form, related_to, root, roots, same_as
 
 # A word cut at the end of a line ("lac-" / "tose") is one word; a soft hyphen is none.
 _WORD = re.compile(r"[^\W_]+(?:(?:[-‐]\s*\n\s*|\u00ad\n?\s*)(?=[a-z])[^\W_]+)*")
@@ -29,7 +29,10 @@ _FOREIGN = frozenset(
     il della di che per e och att det som med av en het een van niet""".split()
 )
 _MIN_PART = 5
-"""Letters from which a word inside another one ("lactose" in "galactose") leaves a scan open."""
+"""Letters from which a term inside other words ("lactose" in "galactose") leaves a scan open."""
+
+_MIN_FAMILY = 4
+"""Letters that words of one family ("anemia", "anemic") must have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def mentions(source: Source, forms: Forms) -> list[Mention]:
             found.extend(Mention(source, span, form, is_exact=True) for span in places(tokens, form))
         for form in forms.related:
             found.extend(Mention(source, span, form, is_exact=False) for span in places(tokens, form))
-        found.extend(Mention(source, t.span, t.shown, is_exact=False) for t in tokens if _holds(t, forms))
+        found.extend(Mention(source, span, forms.term, is_exact=False) for span in _hidden(section, tokens, forms))
     exact = [m.span for m in found if m.is_exact]
     kept = [m for m in found if m.is_exact or not any(m.span.overlaps(span) for span in exact)]
     return sorted(kept, key=lambda m: (m.span, not m.is_exact))
@@ -193,8 +196,19 @@ def name_of(source: Source) -> str:
     return f"PMID {source.pmid}" if isinstance(source, Record) else source.name
 
 
-def _holds(token: Token, forms: Forms) -> bool:
-    words = [w for w in roots(forms.term) if len(w) >= _MIN_PART]
-    if len(roots(forms.term)) != 1 or not words:
-        return False
-    return words[0] in token.root and token.root != words[0]
+def _hidden(section: Section, tokens: Sequence[Token], forms: Forms) -> list[Span]:
+    """Where a term may hide: in a longer word, across a gap ("25-hydroxyvitamin D"), or in a word of its family."""
+    wanted = roots(forms.term)
+    found: list[Span] = []
+    if len(wanted) == 1:
+        kin = family(wanted[0])
+        found.extend(t.span for t in tokens if len(kin) >= _MIN_FAMILY and family(t.root) == kin)
+        found.extend(t.span for t in tokens if len(wanted[0]) >= _MIN_PART and wanted[0] in t.root)
+    letters = "".join(c for c in forms.term.casefold() if c.isalnum())
+    places = [at for at, c in enumerate(section.text) if c.isalnum()]
+    joined = "".join(section.text[at].casefold()[:1] for at in places)
+    at = joined.find(letters) if len(letters) >= _MIN_PART else -1
+    if at >= 0:
+        start, end = places[at], places[at + len(letters) - 1] + 1
+        found.append(Span(section.span.start + start, section.span.start + end))
+    return found

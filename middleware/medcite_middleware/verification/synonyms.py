@@ -123,11 +123,61 @@ surgery | operation | operative | transplant | resection | procedure
 hospitalisation | hospital | discharge
 seizure | epilepsy | epileptic
 relapse | remission
+adverse event | untoward effect
+diarrhea | loose stool | watery stool
+anemia | low hemoglobin
+vitamin D | ergocalciferol | hydroxyvitamin | calcitriol
+randomised | allocated | allocation | lot
+blinded | open-label
+mouse | rodent | murine
 lactose | milk sugar | galactose | milk | dairy
 gluten | wheat | celiac
 placebo | control
 obesity | overweight | BMI
 blood clot | embolism | coagulation
+"""
+
+# Short forms that a text may use without spelling them out; they are read either way, and prove nothing by themselves.
+_SHORT = """
+IL | interleukin
+TNF | tumor necrosis factor
+CRP | C-reactive protein
+LDL | low-density lipoprotein
+HDL | high-density lipoprotein
+BMI | body mass index
+ICU | intensive care unit
+MRI | magnetic resonance imaging
+CT | computed tomography
+ECG | EKG | electrocardiogram | electrocardiography
+NSAID | NSAIDs | nonsteroidal anti-inflammatory drug | non-steroidal anti-inflammatory drug
+RCT | RCTs | randomized controlled trial
+UTI | urinary tract infection
+GFR | eGFR | glomerular filtration rate
+HbA1c | glycated hemoglobin | glycosylated hemoglobin
+VTE | venous thromboembolism
+AF | atrial fibrillation
+PTSD | posttraumatic stress disorder | post-traumatic stress disorder
+ADHD | attention deficit hyperactivity disorder
+IBS | irritable bowel syndrome
+IBD | inflammatory bowel disease
+CKD | chronic kidney disease | chronic renal disease
+AKI | acute kidney injury | acute renal failure
+ARDS | acute respiratory distress syndrome
+TB | tuberculosis
+MS | multiple sclerosis
+RA | rheumatoid arthritis
+T2DM | type 2 diabetes
+T1DM | type 1 diabetes
+COPD | chronic obstructive pulmonary disease
+HIV | human immunodeficiency virus
+ACE | angiotensin converting enzyme
+SSRI | SSRIs | selective serotonin reuptake inhibitor
+PPI | PPIs | proton pump inhibitor
+CNS | central nervous system
+GI | gastrointestinal
+BP | blood pressure
+HR | heart rate
+QT | QTc
 """
 
 _SPELLING = (
@@ -154,6 +204,10 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
+MIN_FAMILY = 4
+"""Letters of a root from which its ending is looked at."""
+
+
 @lru_cache(maxsize=65_536)
 def root(word: str) -> str:
     """What all inflections and spellings of a word have in common: its stem, American, singular."""
@@ -175,6 +229,7 @@ def _groups(table: str) -> tuple[tuple[str, ...], ...]:
 
 SAME = _groups(_SAME)
 RELATED = _groups(_RELATED)
+SHORT = _groups(_SHORT)
 
 
 def same_as(phrase: str) -> tuple[str, ...]:
@@ -183,10 +238,24 @@ def same_as(phrase: str) -> tuple[str, ...]:
 
 
 def related_to(phrase: str) -> tuple[str, ...]:
-    """Names of what is close to `phrase`, which may speak of it without naming it."""
+    """Names of what is close to `phrase` or to its last words, which may speak of it without naming it."""
     own = {roots(phrase), *(roots(p) for p in same_as(phrase))}
-    found = [other for group in RELATED if roots(group[0]) in own for other in group[1:]]
+    found = [
+        other
+        for group in RELATED
+        if any(name[-len(roots(group[0])) :] == roots(group[0]) for name in own)
+        for other in group[1:]
+    ]
+    found.extend(_variants(phrase, SHORT))
     return tuple(dict.fromkeys(found))
+
+
+_DERIVATION = re.compile(r"(?:osis|itis|ical|ia|ic|is|al|ous|ive|iti|ion|y|i|e|a)$")
+
+
+def family(root_of_word: str) -> str:
+    """A root without the ending that makes a noun or an adjective of it: anemia and anemic, hepatitis and hepatic."""
+    return _DERIVATION.sub("", root_of_word) if len(root_of_word) > MIN_FAMILY else root_of_word
 
 
 def is_short_form(phrase: str) -> bool:
