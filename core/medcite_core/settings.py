@@ -151,6 +151,13 @@ class VerifySettings(_Part):
 
     quote_threshold: float = Field(90.0, ge=50, le=100, description="Least alignment score (0..100) of a quote.")
     allow_retracted_support: bool = Field(False, description="Let retracted records support claims.")
+    corpus_evidence: int = Field(8, ge=1, le=50, description="Passages of the corpus read for a claim, and against it.")
+    document_evidence: int = Field(30, ge=1, le=200, description="Passages of given documents read for a claim.")
+    chunk_size: int = Field(500, ge=100, le=4000, description="Characters of a passage of a given document, at most.")
+    chunk_overlap: int = Field(150, ge=0, le=2000, description="Characters two such neighbours share, at most.")
+    digit_weight: int = Field(2, ge=1, le=5, description="How often a word with digits counts in a search for a claim.")
+    concurrency: int = Field(4, ge=1, le=64, description="Claims checked at the same time.")
+    max_revisions: int = Field(2, ge=0, le=5, description="How often a chat model is asked again about one claim.")
 
 
 class OpenSearchSettings(_Part):

@@ -264,6 +264,13 @@ class EvidenceEvent(BaseModel):
     search: SearchReportOut
 
 
+class EvidenceAddedEvent(BaseModel):
+    """Passages found for or against a claim, numbered on from the earlier ones."""
+
+    type: Literal["evidence_added"] = "evidence_added"
+    evidence: list[EvidenceOut]
+
+
 class TextEvent(BaseModel):
     """The next piece of the answer's text."""
 
@@ -276,6 +283,14 @@ class ClaimEvent(BaseModel):
 
     type: Literal["claim"] = "claim"
     claim: ClaimOut
+
+
+class ClaimStepEvent(BaseModel):
+    """A step in the check of one claim is done: `retrieve`, `judge`, `ask`, `check`, `revise`."""
+
+    type: Literal["claim_step"] = "claim_step"
+    claim_id: str
+    step: str
 
 
 class VerdictEvent(BaseModel):
@@ -319,8 +334,10 @@ Event = Annotated[
     RunEvent
     | StageEvent
     | EvidenceEvent
+    | EvidenceAddedEvent
     | TextEvent
     | ClaimEvent
+    | ClaimStepEvent
     | VerdictEvent
     | FinishedEvent
     | IncompleteEvent

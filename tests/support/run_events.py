@@ -26,9 +26,13 @@ def assert_law(messages: list[Message]) -> None:
     assert [m.id for m in messages] == [str(n) for n in range(1, len(messages) + 1)]
     assert messages[0].event == "run"
     assert answer["text"] == "".join(event["delta"] for event in by_type["text"])
-    assert [answer["evidence"], answer["search"]] == [by_type["evidence"][0][key] for key in ("evidence", "search")]
+    (shown,) = by_type["evidence"]
+    added = [item for event in by_type.get("evidence_added", []) for item in event["evidence"]]
+    assert [answer["evidence"], answer["search"]] == [shown["evidence"] + added, shown["search"]]
     assert answer["claims"] == [event["claim"] for event in by_type.get("claim", [])]
-    assert answer["verdicts"] == [event["verdict"] for event in by_type.get("verdict", [])]
+    # Claims are checked side by side: verdicts come as they are reached.
+    reached = {event["verdict"]["claim_id"]: event["verdict"] for event in by_type.get("verdict", [])}
+    assert answer["verdicts"] == [reached[claim["id"]] for claim in answer["claims"]]
     assert [v["claim_id"] for v in answer["verdicts"]] == [c["id"] for c in answer["claims"]]
     assert [e["number"] for e in answer["evidence"]] == list(range(1, len(answer["evidence"]) + 1))
     for claim in answer["claims"]:

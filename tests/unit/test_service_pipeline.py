@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.small_corpus import RECORDS, make_record
 
-from medcite_core.answers import Claim, QuoteProof, SearchReport, Turn, Verdict
+from medcite_core.answers import QuoteProof, SearchReport, Turn, Verdict
 from medcite_core.errors import IndexMissing, ModelReplyCut, ModelUnavailable
 from medcite_core.filters import SearchFilter
 from medcite_core.ports import Case
@@ -21,6 +21,7 @@ from medcite_middleware.answering.prompting import NO_ANSWER
 from medcite_middleware.events import Event, FinishedEvent
 from medcite_middleware.pipeline import ask as ask_module
 from medcite_middleware.pipeline.ask import AskPipeline, AskRequest, trimmed
+from medcite_middleware.pipeline.claim_check import ClaimChecker
 from medcite_middleware.pipeline.refusals import nothing_to_quote, refusal
 from medcite_middleware.verification.rules import RulesJudge
 
@@ -117,7 +118,11 @@ def pipeline(
     return AskPipeline(
         Searcher(found),
         writer,
-        judge or RulesJudge(VerifySettings(allow_retracted_support=allow_retracted)),  # type: ignore[arg-type]
+        ClaimChecker(
+            [judge or RulesJudge(VerifySettings(allow_retracted_support=allow_retracted))],  # type: ignore[list-item]
+            None,
+            VerifySettings(allow_retracted_support=allow_retracted),
+        ),
         min_cosine=0.35,
         allow_retracted=allow_retracted,
         versions={"medcite": "x"},
@@ -145,7 +150,7 @@ def test_the_steps_come_in_their_order() -> None:
     events = events_of(pipeline(Writer([TEXT])))
     assert types(events) == [
         *("stage", "stage", "evidence", "stage", "text"),
-        *("claim", "stage", "verdict", "stage", "finished"),
+        *("claim", "stage", "claim_step", "claim_step", "verdict", "stage", "finished"),
     ]
     stages = [(e.name, e.done, e.total) for e in events if e.type == "stage"]
     assert stages == [("search", 0, 0), ("read", 0, 2), ("write", 0, 0), ("check", 0, 1), ("check", 1, 1)]
@@ -221,9 +226,9 @@ def test_a_judge_that_fails_on_one_claim_leaves_it_unchecked_and_the_others_judg
 
 def test_a_judge_that_answers_for_another_claim_never_gives_a_finished_answer() -> None:
     class Confused:
-        def judge(self, claim: Claim, answer_text: str, evidence: Sequence[Evidence]) -> Verdict:
-            span = evidence[0].span
-            proof = QuoteProof("101", span, span.of(evidence[0].record.text), "", "supports")
+        def judge(self, case: Case) -> Verdict:
+            first = case.evidence[0]
+            proof = QuoteProof("101", first.span, first.text, "", "supports")
             return Verdict("c99", "supported", "verbatim", "", (proof,))
 
     events = events_of(pipeline(Writer([TEXT]), judge=Confused()))

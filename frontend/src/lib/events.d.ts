@@ -4,8 +4,10 @@ export type RunMessage =
 	| RunEvent
 	| StageEvent
 	| EvidenceEvent
+	| EvidenceAddedEvent
 	| TextEvent
 	| ClaimEvent
+	| ClaimStepEvent
 	| VerdictEvent
 	| FinishedEvent
 	| IncompleteEvent
@@ -130,6 +132,13 @@ export interface SearchReportOut {
 	rewritten_from: string;
 }
 /**
+ * Passages found for or against a claim, numbered on from the earlier ones.
+ */
+export interface EvidenceAddedEvent {
+	evidence: EvidenceOut[];
+	type: 'evidence_added';
+}
+/**
  * The next piece of the answer's text.
  */
 export interface TextEvent {
@@ -157,6 +166,14 @@ export interface ClaimOut {
 	sentence: SpanOut | null;
 	span: SpanOut;
 	text: string;
+}
+/**
+ * A step in the check of one claim is done: `retrieve`, `judge`, `ask`, `check`, `revise`.
+ */
+export interface ClaimStepEvent {
+	claim_id: string;
+	step: string;
+	type: 'claim_step';
 }
 /**
  * A claim was decided.

@@ -8,21 +8,22 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from medcite_core.answers import Answer, Claim, Turn
+from medcite_core.answers import Answer, Claim, Statement, Turn
 from medcite_core.errors import ModelReplyCut, ModelUnavailable
 from medcite_core.filters import SearchFilter
-from medcite_core.ports import Judge
+from medcite_core.ports import EvidenceFinder
 from medcite_core.types import Evidence, Passage, Record
 from medcite_middleware.answering.evidence import select_evidence
 from medcite_middleware.answering.prompting import says_no_answer
 from medcite_middleware.answering.quotations import quote_answer
 from medcite_middleware.events import Event, EvidenceEvent, FinishedEvent, StageEvent, TextEvent
-from medcite_middleware.pipeline.checking import Checked, check_claims, in_thread
+from medcite_middleware.pipeline.claim_check import Checked, CheckTask, ClaimChecker
 from medcite_middleware.pipeline.failures import as_events
 from medcite_middleware.pipeline.refusals import Refusal, nothing_to_quote, refusal
+from medcite_middleware.pipeline.threads import in_thread
 from medcite_middleware.pipeline.understanding import Found, Rewriter, Searcher, search, understand
 from medcite_middleware.shaping import answer_out, evidence_out, search_out
-from medcite_middleware.verification.claims import split_claims
+from medcite_middleware.verification.claims import split_text
 
 MAX_ANSWER_CHARS = 20_000
 """A reply that goes on longer is cut: a model server may never stop. As long as a turn of a history may be."""
@@ -62,6 +63,7 @@ class _State:
     text: str = ""
     found: int = 0  # pieces of evidence before the model's window cut them
     claims: tuple[Claim, ...] = ()
+    statements: tuple[Statement, ...] = ()
     refused: Refusal | None = None
     checked: Checked = field(default_factory=Checked)
 
@@ -74,6 +76,7 @@ class AskPipeline:
     """Understand, search, refuse or select evidence, write, split into claims, judge each, finish.
 
     Without a `writer` the answer is made of quotations; without a `rewriter` follow-ups are understood by rules.
+    What is found for a claim beside the answer's own evidence comes from `finder`; quotations need none.
     `min_cosine` is the threshold that the searcher applies, for the words of a refusal; `allow_retracted` lets
     retracted records be quoted. It holds no state of a question: any number of runs can go on at the same time.
     """
@@ -82,8 +85,9 @@ class AskPipeline:
         self,
         searcher: Searcher,
         writer: Writer | None,
-        judge: Judge,
+        checker: ClaimChecker,
         *,
+        finder: EvidenceFinder | None = None,
         min_cosine: float,
         allow_retracted: bool,
         versions: Mapping[str, str],
@@ -92,7 +96,8 @@ class AskPipeline:
         self._searcher = searcher
         self._rewriter = rewriter
         self._writer = writer
-        self._judge = judge
+        self._checker = checker
+        self._finder = finder
         self._min_cosine = min_cosine
         self._allow_retracted = allow_retracted
         self._versions = versions
@@ -136,7 +141,15 @@ class AskPipeline:
             state.text = state.refused.text
             yield TextEvent(delta=state.text)
         since = time.monotonic()
-        async with aclosing(check_claims(self._judge, state.text, state.claims, evidence, state.checked)) as checking:
+        task = CheckTask(
+            state.text,
+            state.claims,
+            evidence,
+            question=state.meant,
+            needs_citation=True,
+            finder=self._finder if state.mode == "generated" else None,
+        )
+        async with aclosing(self._checker.run(task, state.checked)) as checking:
             async for event in checking:
                 yield event
         state.note("check", since)
@@ -191,7 +204,8 @@ class AskPipeline:
         if says_no_answer(state.text):
             state.refused = Refusal("nothing_relevant", state.text)
             return
-        state.claims = await in_thread(split_claims, state.text)
+        split = await in_thread(split_text, state.text, state.meant)
+        state.claims, state.statements = split.claims, split.statements
 
     def _finish(
         self, request: AskRequest, state: _State, found: Found, evidence: tuple[Evidence, ...]
@@ -204,11 +218,12 @@ class AskPipeline:
             outcome=state.refused.outcome if state.refused else "answered",
             claims=state.checked.claims,
             verdicts=tuple(state.checked.verdicts),
-            evidence=evidence,
+            evidence=state.checked.evidence or evidence,
             search=found.report,
             evidence_found=state.found,
             versions=tuple(self._versions.items()),
             timings_ms=tuple(state.timings.items()),
+            statements=state.statements,
         )
         return FinishedEvent(answer=answer_out(answer), outcome=answer.outcome)
 

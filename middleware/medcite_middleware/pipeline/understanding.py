@@ -11,7 +11,7 @@ from medcite_core.filters import SearchFilter
 from medcite_core.stemming import stem_words
 from medcite_core.types import Passage
 from medcite_middleware.answering.follow_up import stand_alone
-from medcite_middleware.pipeline.checking import in_thread
+from medcite_middleware.pipeline.threads import in_thread
 
 
 class Found(Protocol):

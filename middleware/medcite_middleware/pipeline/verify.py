@@ -1,4 +1,4 @@
-"""Checks a given text against given records, with the same judge and the same events as an answer of our own."""
+"""Checks a given text or given claims against sources, with the checker and the events of an answer of our own."""
 
 from __future__ import annotations
 
@@ -7,33 +7,42 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from medcite_core.answers import Answer, SearchReport
+from medcite_core.answers import Answer, Claim, SearchReport, Statement
 from medcite_core.errors import NotFound
-from medcite_core.ports import Judge, RecordStore
-from medcite_core.types import Evidence, Record, Span
+from medcite_core.ports import EvidenceFinder, RecordStore
+from medcite_core.types import Evidence, Source, Span
 from medcite_middleware.events import Event, EvidenceEvent, FinishedEvent, TextEvent
-from medcite_middleware.pipeline.checking import Checked, check_claims, in_thread
+from medcite_middleware.pipeline.claim_check import Checked, CheckTask, ClaimChecker
 from medcite_middleware.pipeline.failures import as_events
+from medcite_middleware.pipeline.threads import in_thread
 from medcite_middleware.shaping import answer_out, evidence_out, search_out
-from medcite_middleware.verification.claims import split_claims
+from medcite_middleware.verification.claims import split_text
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyRequest:
-    """A text, and the evidence that its `[n]` cite; `request_id` goes into errors."""
+    """A text, and the evidence that its `[n]` cite.
+
+    `claims`, when given, are checked as they are; otherwise the text is split. `finder` looks for more evidence.
+    `question` explains an elliptic text and is never evidence. `request_id` goes into errors.
+    """
 
     text: str
     evidence: tuple[Evidence, ...]
     corpus_records: int
+    question: str = ""
+    claims: tuple[Claim, ...] | None = None
+    finder: EvidenceFinder | None = None
+    ask_anew: bool = False
     request_id: str = ""
 
 
 class VerifyPipeline:
-    """Split a text into claims, judge each, finish."""
+    """Split a text into claims, check each, finish."""
 
-    def __init__(self, store: RecordStore, judge: Judge, *, versions: Mapping[str, str]) -> None:
+    def __init__(self, store: RecordStore, checker: ClaimChecker, *, versions: Mapping[str, str]) -> None:
         self._store = store
-        self._judge = judge
+        self._checker = checker
         self._versions = versions
 
     async def prepare(self, text: str, pmids: Sequence[str], request_id: str = "") -> VerifyRequest:
@@ -42,12 +51,20 @@ class VerifyPipeline:
         Raises:
             NotFound: a source is not in the corpus.
         """
-        records = await in_thread(self._store.get, list(pmids))
-        missing = [pmid for pmid in pmids if pmid not in records]
+        evidence = whole_sources(await self.records(pmids))
+        return VerifyRequest(text, evidence, await in_thread(self._store.count), request_id=request_id)
+
+    async def records(self, pmids: Sequence[str]) -> list[Source]:
+        """The records of the corpus with these PMIDs, in their order.
+
+        Raises:
+            NotFound: one is not in the corpus.
+        """
+        found = await in_thread(self._store.get, list(pmids))
+        missing = [pmid for pmid in pmids if pmid not in found]
         if missing:
             raise NotFound(f"not in the corpus: PMID {', '.join(missing)}", "Name records that the corpus holds.")
-        evidence = tuple(_whole(number, records[pmid]) for number, pmid in enumerate(pmids, start=1))
-        return VerifyRequest(text, evidence, await in_thread(self._store.count), request_id)
+        return [found[pmid] for pmid in pmids]
 
     def run(self, request: VerifyRequest) -> AsyncGenerator[Event]:
         """The events of a run, without the first `run`; the last is `finished`, `incomplete` or `error`."""
@@ -56,42 +73,75 @@ class VerifyPipeline:
     async def steps(self, request: VerifyRequest) -> AsyncGenerator[Event]:
         """The events up to `finished`."""
         started = time.monotonic()
-        evidence = request.evidence
-        report = SearchReport(
-            mode="lexical",
-            applied_filter={},
-            passed=len(evidence),
-            passed_by={},
-            corpus_records=request.corpus_records,
-            query="",
-            note="The sources were given; nothing was searched.",
-        )
-        yield EvidenceEvent(evidence=[evidence_out(e) for e in evidence], search=search_out(report))
+        report = search_report(request)
+        yield EvidenceEvent(evidence=[evidence_out(e) for e in request.evidence], search=search_out(report))
         yield TextEvent(delta=request.text)
-        claims = await in_thread(split_claims, request.text)
+        statements: tuple[Statement, ...] = ()
+        claims = request.claims or ()
+        if request.claims is None:
+            claims, statements = await in_thread(_split, request)
         checked = Checked()
-        async with aclosing(check_claims(self._judge, request.text, claims, evidence, checked)) as checking:
+        async with aclosing(self._checker.run(check_task(request, claims), checked)) as checking:
             async for event in checking:
                 yield event
         answer = Answer(
-            question="",
+            question=request.question,
             text=request.text,
             mode="given",
             outcome="answered",
             claims=checked.claims,
             verdicts=tuple(checked.verdicts),
-            evidence=evidence,
+            evidence=checked.evidence,
             search=report,
-            evidence_found=len(evidence),
+            evidence_found=len(checked.evidence),
             versions=tuple(self._versions.items()),
             timings_ms=(("total", round((time.monotonic() - started) * 1000, 1)),),
+            statements=statements,
         )
         yield FinishedEvent(answer=answer_out(answer), outcome=answer.outcome)
 
 
-def _whole(number: int, record: Record) -> Evidence:
-    """A record's abstract as one piece of evidence; its title when it has no abstract."""
-    abstract = [section for section in record.sections if section.kind == "abstract"]
-    parts = abstract or list(record.sections)
-    span = Span(parts[0].span.start, parts[-1].span.end) if parts else Span(0, len(record.text))
-    return Evidence(number, record, "", "abstract" if abstract else "title", span, span.of(record.text), 1.0)
+def check_task(request: VerifyRequest, claims: tuple[Claim, ...]) -> CheckTask:
+    """What a request asks of the checker: a pasted text needs no citations, but those it has are judged."""
+    given = frozenset(e.source.source_id for e in request.evidence)
+    return CheckTask(
+        request.text,
+        claims,
+        request.evidence,
+        given,
+        request.question,
+        needs_citation=False,
+        finder=request.finder,
+        ask_anew=request.ask_anew,
+    )
+
+
+def search_report(request: VerifyRequest) -> SearchReport:
+    """What was searched, for a check."""
+    note = "The sources were given; nothing was searched." if request.finder is None else ""
+    return SearchReport(
+        mode="lexical" if request.finder is None else "hybrid",
+        applied_filter={},
+        passed=len({e.source.source_id for e in request.evidence}),
+        passed_by={},
+        corpus_records=request.corpus_records,
+        query="",
+        note=note,
+    )
+
+
+def whole_sources(sources: Sequence[Source]) -> tuple[Evidence, ...]:
+    """Each source as one piece of evidence: its abstract or its whole text; `[n]` names the n-th."""
+    return tuple(_whole(number, source) for number, source in enumerate(sources, start=1))
+
+
+def _split(request: VerifyRequest) -> tuple[tuple[Claim, ...], tuple[Statement, ...]]:
+    split = split_text(request.text, request.question)
+    return split.claims, split.statements
+
+
+def _whole(number: int, source: Source) -> Evidence:
+    body = [section for section in source.sections if section.kind == "abstract"]
+    parts = body or list(source.sections)
+    span = Span(parts[0].span.start, parts[-1].span.end) if parts else Span(0, len(source.text))
+    return Evidence(number, source, "", "abstract" if body else "title", span, span.of(source.text), 1.0)

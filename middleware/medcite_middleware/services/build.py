@@ -13,6 +13,8 @@ from medcite_core.settings import Settings
 from medcite_middleware.answering.generated import GeneratedAnswer
 from medcite_middleware.answering.rewriting import REWRITE_PROMPT_VERSION, QuestionRewriter
 from medcite_middleware.pipeline.ask import AskPipeline
+from medcite_middleware.pipeline.claim_check import ClaimChecker
+from medcite_middleware.pipeline.evidence_finding import CorpusFinder
 from medcite_middleware.pipeline.verify import VerifyPipeline
 from medcite_middleware.retrieval.hybrid import Retriever
 from medcite_middleware.retrieval.words_only import WordsOnly
@@ -63,7 +65,8 @@ def build_services(
     """
     retriever = Retriever(index, embedder, settings.retrieval)
     results = ResultListService(index, retriever)
-    judge = RulesJudge(settings.verify)
+    checker = ClaimChecker([RulesJudge(settings.verify)], None, settings.verify)
+    finder = CorpusFinder(retriever, index, settings.verify)
     writer = GeneratedAnswer(chat_model, settings.llm) if chat_model is not None else None
     versions = {
         "medcite": version("medcite"),
@@ -78,7 +81,8 @@ def build_services(
     pipeline_over = partial(
         AskPipeline,
         writer=writer,
-        judge=judge,
+        checker=checker,
+        finder=finder,
         min_cosine=settings.retrieval.min_cosine,
         allow_retracted=settings.verify.allow_retracted_support,
         versions=versions,
@@ -88,7 +92,7 @@ def build_services(
     return Services(
         ask=AskService(pipeline_over(retriever), runs),
         ask_by_words=AskService(pipeline_over(by_words), runs),
-        verify=VerifyService(VerifyPipeline(index, judge, versions=versions), runs),
+        verify=VerifyService(VerifyPipeline(index, checker, versions=versions), runs),
         search=SearchService(retriever),
         records=RecordService(index),
         results=results,

@@ -15,7 +15,7 @@ from medcite_core.filters import SearchFilter
 from medcite_core.ports import CorpusIndex, Embedder
 from medcite_core.types import Passage, Record
 from medcite_middleware.citation.styles import CitationStyle, cite
-from medcite_middleware.pipeline.checking import in_thread
+from medcite_middleware.pipeline.threads import in_thread
 
 FRESH_S = 1.0
 """Counts of the corpus are read again after this time; pages poll once a second."""

@@ -11,7 +11,7 @@ from medcite_core.errors import InvalidInput, NotFound
 from medcite_core.ports import CorpusIndex
 from medcite_core.types import Record
 from medcite_middleware.export.formats import FORMATS, ExportFormat
-from medcite_middleware.pipeline.checking import in_thread
+from medcite_middleware.pipeline.threads import in_thread
 from medcite_middleware.services.result_list import ResultListService, ResultQuery
 
 MAX_RECORDS = 10_000

@@ -12,7 +12,7 @@ from medcite_core.answers import SearchReport
 from medcite_core.filters import SearchFilter
 from medcite_core.ports import CorpusIndex
 from medcite_core.types import Record, RecordHit, RecordOrder, SuggestField, ValueCount
-from medcite_middleware.pipeline.checking import in_thread
+from medcite_middleware.pipeline.threads import in_thread
 from medcite_middleware.retrieval.filter_hints import values_note
 from medcite_middleware.retrieval.query import clean_query
 from medcite_middleware.services.corpus import RecordSearcher
