@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from medcite_core.answers import Verdict
 from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
-from medcite_core.types import Evidence, Record, assemble_text
+from medcite_core.types import Author, Evidence, PartialDate, Record, assemble_text
 from medcite_middleware.verification.claims import split_text
 from medcite_middleware.verification.rules import RulesJudge
 
@@ -134,6 +136,30 @@ def test_a_pronoun_is_not_supported_by_a_sentence_about_something_else() -> None
     assert [v.label for v in same] == ["supported", "supported"]
     unclear = "Some adults with asthma or gout took aspirin [1]. They slept well at night [1]."
     assert verdicts(unclear, "Zetamab was given. They slept well at night.")[1].label == "unchecked"
+
+
+def test_the_drug_is_the_one_named_before_it() -> None:
+    answer = "Zetamab was tested in adults [1]. The drug lowered fever in children [1]."
+    assert (
+        verdicts(answer, "Ibuprofen was tested in adults. The drug lowered fever in children.")[1].label != "supported"
+    )
+    assert verdicts(answer, "Zetamab was given. The drug lowered fever in children.")[1].label == "supported"
+
+
+def test_a_finding_is_only_that_of_the_authors_it_names() -> None:
+    theirs = replace(record("Zetamab lowered fever in adults."), authors=(Author("Smíth"), Author("Roe")))
+    theirs = replace(theirs, date=PartialDate(2019))
+    items = (Evidence(1, theirs, "", "", theirs.sections[-1].span, theirs.sections[-1].text, 1.0),)
+
+    def found(answer: str) -> tuple[str, str]:
+        (claim,) = split_text(answer).claims
+        verdict = RulesJudge(VerifySettings()).judge(Case(claim, answer, items, needs_citation=True))
+        return verdict.label, verdict.reason
+
+    assert found("Smith et al. (2019) showed that zetamab lowered fever in adults [1].") == ("supported", "verbatim")
+    assert found("Smith and Roe 2019 found that zetamab raised fever in adults [1].")[0] == "contradicted"
+    for wrong in ("Jones et al. (2019)", "Smith et al. (2018)", "Smith and Poe"):
+        assert found(f"{wrong} showed that zetamab lowered fever in adults [1].") == ("unchecked", "author_differs")
 
 
 def test_a_meaning_is_supported_where_the_source_says_it_out() -> None:

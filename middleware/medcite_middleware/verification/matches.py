@@ -16,11 +16,14 @@ from medcite_middleware.verification.claims import sentence_before
 from medcite_middleware.verification.clauses import clause_spans
 from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, Comparison, compare
 from medcite_middleware.verification.marks import without_marks
-from medcite_middleware.verification.pronouns import points_back
+from medcite_middleware.verification.pronouns import names_again, points_back, subject_of
 from medcite_middleware.verification.sources import quote_proof, source_sentences, states
+from medcite_middleware.verification.synonyms import roots
 
 _ITEM_NUMBER = re.compile(r"^\(?\d{1,2}[.)]\s+(?=[A-Z])")
 """A number that a source gives its sentences; it is no part of them."""
+
+_ARTICLES = frozenset("the a an".split())
 
 MIN_CANDIDATE_SCORE = 50.0
 """A sentence below this rapidfuzz token_set_ratio (0..100) shares too little with the claim to be compared."""
@@ -54,11 +57,13 @@ class Reading:
     """Words to look for in the sources on behalf of a claim.
 
     With `before`, the sentence that stands before them in the answer must stand before them in the source too, since
-    they point back to it. `is_part` when they are a clause of a sentence: they may then be one in the source.
+    they point back to it. With `about`, the source must hold these words, since they are what "the drug" names.
+    `is_part` when they are a clause of a sentence: they may then be one in the source.
     """
 
     text: str
     before: str = ""
+    about: str = ""
     is_part: bool = False
 
 
@@ -66,11 +71,13 @@ def readings_of(claim: Claim, answer_text: str) -> tuple[Reading, ...]:
     """What a claim may say in a source's words: what it means and, if it opens with a pronoun, what stands written."""
     is_part = claim.sentence is not None
     written = without_marks(claim.text)
-    before = sentence_before(answer_text, claim.span) if points_back(written) else ""
-    as_written = Reading(written, before, is_part)
+    is_named_again = names_again(written)
+    sentence = sentence_before(answer_text, claim.span) if is_named_again or points_back(written) else ""
+    before = "" if is_named_again else sentence
+    as_written = Reading(written, before, subject_of(sentence) if is_named_again else "", is_part)
     if not claim.meaning:
         return (as_written,)
-    meant = Reading(without_marks(claim.meaning), "", is_part)
+    meant = Reading(without_marks(claim.meaning), is_part=is_part)
     return (meant, as_written) if before else (meant,)
 
 
@@ -97,6 +104,8 @@ def matches_of(
 
 def _compared(reading: Reading, source: Source) -> Iterator[tuple[Span, Comparison]]:
     """The sentences of a source that are worth comparing with a reading, compared; the best clause of each."""
+    if reading.about and not set(roots(reading.about)) - _ARTICLES <= set(roots(source.text)):
+        return
     before: Span | None = None
     for span in source_sentences(source):
         sentence = _ITEM_NUMBER.sub("", span.of(source.text))

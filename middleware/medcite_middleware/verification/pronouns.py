@@ -26,6 +26,12 @@ _DEPENDENT = re.compile(
     r"both)\b",
     re.IGNORECASE,
 )
+_NAMED_AGAIN = re.compile(
+    r"(?:the|this|that) (?:drug|treatment|therapy|intervention|agent|compound|medication|medicine|vaccine|device|"
+    r"procedure|variant|gene|protein|enzyme|receptor|disease|disorder|condition|virus|substance|supplement|product|regimen|molecule|"
+    r"antibody|inhibitor|hormone|vitamin|operation|test|method|technique)\s",
+    re.IGNORECASE,
+)
 _SUBJECT_STOPS = frozenset("of in on at with for by from to and or that which who than as , ; : ( [".split())
 _PLURALS = frozenset("patients children women men mice people data criteria authors rats they".split())
 _PRONOUNS = frozenset("it they this these those he she we i you there one both such who what".split())
@@ -60,6 +66,11 @@ def points_back(sentence: str) -> bool:
     if not _DEPENDENT.match(sentence):
         return False
     return not (sentence[:2].casefold() == "it" and _EMPTY_IT.match(sentence[2:]))
+
+
+def names_again(sentence: str) -> bool:
+    """Whether `sentence` opens with a noun that stands for something named before it: "The drug lowered fever"."""
+    return bool(_NAMED_AGAIN.match(sentence))
 
 
 def subject_of(sentence: str) -> str:

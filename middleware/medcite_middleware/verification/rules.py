@@ -17,6 +17,7 @@ from medcite_middleware.verification.denials import read_denial
 from medcite_middleware.verification.denying import denial_verdict, opposed_but_for_the_sample
 from medcite_middleware.verification.marks import cited_numbers
 from medcite_middleware.verification.matches import Match, Reading, contradicts, matches_of, readings_of, supports
+from medcite_middleware.verification.named_authors import read_named_finding
 from medcite_middleware.verification.quotes import find_quote, quoted_words
 from medcite_middleware.verification.ruling import RULES_VERSION, Ruling, citation_of, sources_named
 from medcite_middleware.verification.undecided import undecided
@@ -54,6 +55,14 @@ class RulesJudge:
             if absent is not None:
                 return absent
         readings = readings_of(claim, case.text)
+        finding = read_named_finding(readings[0].text)
+        if finding is not None:
+            evidence = cited = tuple(e for e in cited or evidence if finding.is_of(e.source))
+            if not evidence:
+                return ruling.verdict(
+                    "unchecked", "author_differs", "No source is by the authors and of the year named."
+                )
+            readings = (Reading(finding.inner),)
         denial = read_denial(readings[0].text)
         if denial is not None:
             denied = matches_of((Reading(denial.inner),), evidence, cited, claim.cited)
