@@ -43,7 +43,8 @@ def listen(host: str, port: int) -> socket.socket:
         raise InvalidSettings(
             f"{host!r} is not an address to listen on", "Use 127.0.0.1, or 0.0.0.0 for all."
         ) from None
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol by name: only then does asyncio send small replies at once, instead of 40 ms later.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         # On Windows SO_REUSEADDR would let two programs share the port; elsewhere it lets a restart take it back.
         if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
