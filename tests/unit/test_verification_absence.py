@@ -17,6 +17,7 @@ from medcite_core.settings import VerifySettings
 from medcite_core.types import Evidence, Notice, Record, Source, Span, assemble_text
 from medcite_middleware.verification.absence import absence_verdict
 from medcite_middleware.verification.claims import split_text
+from medcite_middleware.verification.policy import is_open
 from medcite_middleware.verification.rules import RulesJudge
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "verification"
@@ -192,6 +193,17 @@ def test_a_claim_of_another_kind_or_without_a_source_is_left_to_the_other_rules(
     assert absence_verdict(Case(claim, "Aspirin thins blood.", ())) is None
     (absent,) = split_text("No deaths occurred.").claims
     assert absence_verdict(Case(absent, "No deaths occurred.", ())) is None
+
+
+def test_words_that_a_search_did_not_find_are_not_shown_to_be_absent() -> None:
+    text = "The label does not mention lactose."
+    (claim,) = split_text(text).claims
+    source = document("Starch.")
+    found = (Evidence(1, source, "", "", Span(0, 7), "Starch.", 1.0),)
+    verdict = RulesJudge(VerifySettings()).judge(Case(claim, text, found))
+    # A reason that leaves it open for no other judge.
+    assert (verdict.label, verdict.reason) == ("unchecked", "scan_incomplete")
+    assert not is_open(Case(claim, text, found), verdict)
 
 
 def test_fr_228_what_a_document_does_not_treat_is_neither_true_nor_false() -> None:

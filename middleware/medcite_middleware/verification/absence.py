@@ -37,13 +37,16 @@ MAX_FORMS_NAMED = 4
 def absence_verdict(case: Case, *, allow_retracted: bool = False) -> Verdict | None:
     """The verdict of a claim of absence, read against the sources it names or that were given to check against.
 
-    None when the claim is of another kind, names no source, or can only be read as any other claim.
+    None when the claim is of another kind, names no source for an event, or can only be read as any other claim.
     """
     read = read_absence(without_marks(case.claim.standalone))
     named = _one_each(sources_named(case))
-    if read is None or not named:
+    if read is None or (not named and isinstance(read, EventAbsence)):
         return None
     ruling = Ruling(case.claim, citation_of(case.claim, case.evidence))
+    if not named:
+        explanation = "No source was given to search as a whole; what a search finds cannot show that words are absent."
+        return ruling.verdict("unchecked", "scan_incomplete", explanation)
     if isinstance(read, TextAbsence):
         return _of_text(ruling, read, named, case, allow_retracted=allow_retracted)
     return _of_event(ruling, read, named, case, allow_retracted=allow_retracted)

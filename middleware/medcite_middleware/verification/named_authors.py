@@ -16,8 +16,8 @@ _FRAME = re.compile(
     re.DOTALL,
 )
 _NO_NAMES = frozenset(
-    """we they the this these our it results data findings studies study trials trial researchers scientists authors analysis
-    analyses evidence investigators reviews others both in no nobody doctors experts""".split()
+    """we they the this these our it results data findings studies study trials trial researchers scientists authors
+    analysis analyses evidence investigators reviews others both in no nobody doctors experts""".split()
 )
 
 
