@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medcite_core.answers import Claim, Statement
-from medcite_middleware.verification.claims import SplitText, split_text
+from medcite_core.types import Span
+from medcite_middleware.verification.claims import SplitText, claim_of, split_text
 from medcite_middleware.verification.clauses import clause_spans
 
 
@@ -217,3 +218,11 @@ def test_the_items_of_a_list_that_denies_them_are_denied() -> None:
         assert claims(f"{lead}\n- Zetamab reduced mortality [1].")[-1].meaning == "", lead
     assert claims("These claims are false. Aspirin thins blood [1].")[-1].meaning == ""
     assert claims("Findings:\n- Aspirin cures cancer [1].")[0].meaning == ""
+
+
+def test_a_line_of_a_claims_file_is_one_claim_whatever_it_holds() -> None:
+    line = "Aspirin lowered fever [1]; ibuprofen raised blood pressure. No deaths occurred."
+    claim = claim_of(line, "c7", start=40)
+    assert (claim.id, claim.text, claim.cited, claim.span) == ("c7", line, (1,), Span(40, 40 + len(line)))
+    assert claim_of("No deaths occurred.").kind == "absence"
+    assert claim_of("Yes, in 2019.", question="Was the trial stopped?").meaning == "The trial was stopped in 2019."

@@ -18,6 +18,7 @@ from medcite_middleware.verification.pronouns import subject_of, with_subject
 __all__ = [
     "SplitText",
     "citation_marks",
+    "claim_of",
     "cited_numbers",
     "sentence_before",
     "split_claims",
@@ -81,6 +82,14 @@ def split_text(text: str, question: str = "") -> SplitText:
 def split_claims(answer_text: str) -> tuple[Claim, ...]:
     """The claims of an answer, without its statements; see `split_text`."""
     return split_text(answer_text).claims
+
+
+def claim_of(text: str, claim_id: str = "c1", start: int = 0, question: str = "") -> Claim:
+    """The whole of `text`, a line of a claims file say, as one claim that stands at `start` of a longer text."""
+    bare = without_marks(text)
+    meaning = made_whole(bare, question) if is_fragment(bare) else without_yes_or_no(bare)
+    kind = claim_kind(meaning or text)
+    return Claim(claim_id, Span(start, start + len(text)), text, cited_numbers(text), kind=kind, meaning=meaning)
 
 
 def sentence_before(text: str, span: Span) -> str:
