@@ -95,6 +95,13 @@ def test_another_subject_group_or_name_is_not_supported(source: str, claim: str)
     assert verdict(claim, source).label not in ("supported", "conflicting")
 
 
+@pytest.mark.parametrize(("source", "claim"), SWAPS)
+def test_what_is_swapped_is_named(source: str, claim: str) -> None:
+    found = verdict(claim, source)
+    assert (found.label, found.reason) == ("unchecked", "subject_differs")
+    assert [p.shows for p in found.proofs] == ["closest"]
+
+
 @pytest.mark.parametrize("source", [source for source, _ in [*ASSOCIATIONS, *PARTS, *HEDGES, *SWAPS, *NAMES]])
 def test_each_of_these_sources_supports_itself(source: str) -> None:
     assert {v.label for v in verdicts(f"{source} [1]", source)} == {"supported"}

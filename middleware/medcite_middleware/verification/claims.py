@@ -18,8 +18,8 @@ from medcite_middleware.verification.pronouns import subject_of, with_subject
 __all__ = [
     "SplitText",
     "citation_marks",
-    "claim_of",
     "cited_numbers",
+    "claim_of",
     "sentence_before",
     "split_claims",
     "split_text",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -165,6 +166,9 @@ def _edits(source: Sequence[Word], claim: Sequence[Word]) -> list[Edit]:
 
 
 def _read(edits: Sequence[Edit], source: Sequence[Word]) -> tuple[Difference, bool]:
+    gone, new = Counter(w.form for e in edits for w in e.removed), Counter(w.form for e in edits for w in e.added)
+    if gone == new:  # the same words in other places: "zetamab beat placebo", "placebo beat zetamab"
+        return "word", False
     kinds = [_kind(e, source) for e in edits]
     names = {name for name, _ in kinds}
     strong = [name for name, _ in kinds if name in OVERSTATEMENTS]
