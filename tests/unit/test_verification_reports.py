@@ -148,7 +148,10 @@ def test_fr_214_an_antonym_is_never_supported() -> None:
 
 def test_fr_215_a_contradiction_is_shown_though_another_passage_supports() -> None:
     claim = golden("FR-215-claim.txt")
-    assert verdict(claim, document(golden("FR-215-corpus.txt"))).label not in ("supported", "unsupported")
+    loose = verdict(claim, document(golden("FR-215-corpus.txt")))
+    assert loose.label == "unchecked"
+    assert quotes(loose) == ["In a trial of 900 patients drug N did not prolong life."]
+    assert "may deny" in loose.review
     for_it, against = "Drug N prolongs life in heart failure.", "Drug N does not prolong life in heart failure."
     for text in (f"{for_it} {against}", f"{against} {for_it}"):
         mixed = verdict(claim, document(text))

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from medcite_core.answers import Verdict, VerdictLabel
+from medcite_core.answers import QuoteProof, Verdict, VerdictLabel
 from medcite_core.types import Evidence
 from medcite_middleware.verification.claims import without_marks
 from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, OVERSTATEMENTS, Comparison
 from medcite_middleware.verification.matches import Match
 from medcite_middleware.verification.ruling import Ruling
-from medcite_middleware.verification.sources import states
-from medcite_middleware.verification.vocabulary import LABEL_NOUNS
+from medcite_middleware.verification.sources import quote_proof, source_sentences, states
+from medcite_middleware.verification.synonyms import roots
+from medcite_middleware.verification.vocabulary import AUXILIARIES, LABEL_NOUNS, NEGATIONS
 from medcite_middleware.verification.words import meaning_words
 
 MIN_OVERSTATED_WORDS = {"hedge": MIN_CONTENT_WORDS, "association": 2, "quantifier": 3}
@@ -21,6 +22,11 @@ MIN_OVERSTATED_WORDS = {"hedge": MIN_CONTENT_WORDS, "association": 2, "quantifie
 CLOSEST_SHOWN = 60.0
 """Least similarity (0..100) at which the closest sentence of an undecided claim is shown."""
 
+MIN_SHARE_DENIED = 0.6
+"""Share of a claim's words that a sentence must hold to be shown as one that may deny it."""
+
+_MAY_DENY = "A sentence of the source may deny this."
+_FUNCTION_ROOTS = NEGATIONS | AUXILIARIES | frozenset("a an the of in on at to for with by and or as from".split())
 _NUMBER_WORDS = re.compile(
     r"\b(?:half|third|quarter|twice|double\w*|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ]\w+)?|hundred|"
     r"thousand|million|dozen|both|majority)\b",
@@ -45,11 +51,37 @@ def undecided(ruling: Ruling, matches: Sequence[Match], cited: Sequence[Evidence
         says, claims = best.comparison.source_words, best.comparison.claim_words
         explanation = f"The closest sentence says “{' '.join(says)}” where the answer says “{' '.join(claims)}”."
         return ruling.verdict("unchecked", "subject_differs", explanation, proofs)
+    denying = _may_deny(ruling.claim.standalone, cited)
+    if denying is not None:
+        explanation = "A sentence of the source may deny this; no judge that can read a paraphrase is set up."
+        return ruling.verdict("unchecked", "no_judge_for_paraphrase", explanation, (denying,), review=_MAY_DENY)
     if best and best.comparison.difference == "left_out":
         explanation = "The source's sentence says more; what was left out may change the meaning."
     else:
         explanation = "Not in the source's own words, and no judge that can read a paraphrase is set up."
     return ruling.verdict("unchecked", "no_judge_for_paraphrase", explanation, proofs)
+
+
+def _may_deny(claim: str, cited: Sequence[Evidence]) -> QuoteProof | None:
+    """A sentence with most words of a claim and a negation that the claim does not have, or the other way round."""
+    wanted = {root for root in roots(without_marks(claim)) if root not in _FUNCTION_ROOTS}
+    if len(wanted) < MIN_CONTENT_WORDS:
+        return None
+    is_negated = _has_negation(claim)
+    best, most = None, MIN_SHARE_DENIED * len(wanted)
+    for item in cited:
+        for span in source_sentences(item.source):
+            sentence = span.of(item.source.text)
+            if _has_negation(sentence) == is_negated:
+                continue
+            shared = len(wanted & set(roots(sentence)))
+            if shared >= most and states(item, span):
+                best, most = quote_proof(item, span, "closest"), shared + 1
+    return best
+
+
+def _has_negation(text: str) -> bool:
+    return any(w.form in NEGATIONS for w in meaning_words(text))
 
 
 def _shares_much(match: Match) -> bool:
