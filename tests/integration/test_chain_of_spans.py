@@ -21,6 +21,7 @@ from medcite_ingestion.demo import CORPUS_FILE, DEMO_DIR, demo_questions, load_d
 from medcite_middleware.events import AnswerOut, FinishedEvent
 from medcite_middleware.pipeline.ask import AskRequest
 from medcite_middleware.services import Services, build_services
+from medcite_middleware.services.verifying import Against, CheckInput
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,7 @@ def test_the_altered_sentence_of_the_worked_example_is_caught_and_no_other(servi
 
 
 async def checked(services: Services, text: str, pmids: list[str]) -> AnswerOut:
-    run = await services.verify.start(text, pmids)
+    run = await services.verify.start(CheckInput(text), Against(pmids=tuple(pmids)))
     async with aclosing(run.watch()) as events:
         async for item in events:
             if item is not None and isinstance(item[1], FinishedEvent):

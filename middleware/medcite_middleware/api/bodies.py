@@ -20,6 +20,8 @@ MAX_HISTORY_TURNS = 20
 MAX_TURN_CHARS = 20_000
 MAX_TEXT_CHARS = 20_000
 MAX_SOURCES = 50
+MAX_CLAIMS = 200
+MAX_SOURCE_CHARS = 500_000
 MAX_K = 50
 MAX_LIMIT = 100
 
@@ -178,8 +180,52 @@ class ExportIn(Body):
         return self
 
 
-class VerifyIn(Body):
-    """A text to check; `[n]` in it cites the n-th of `sources`, which are PMIDs."""
+class InlineSource(Body):
+    """A text to check against, sent with the request."""
 
-    text: Annotated[str, BeforeValidator(lambda value: clean_question(value, "text", MAX_TEXT_CHARS))]
-    sources: list[Annotated[str, Field(pattern=r"^\d{1,9}$")]] = Field(min_length=1, max_length=MAX_SOURCES)
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    text: Annotated[str, Field(min_length=1, max_length=MAX_SOURCE_CHARS)]
+
+
+def _checked_sources(value: Any) -> Any:
+    if value == "corpus":
+        return value
+    if not isinstance(value, list):
+        raise InvalidInput('sources must be "corpus" or a list', "Give PMIDs, or texts with a name.")
+    if not value:
+        raise InvalidInput("sources is empty", 'Give "corpus", PMIDs, or texts with a name.')
+    if len(value) > MAX_SOURCES:
+        raise InvalidInput(f"sources has {len(value)} entries; at most {MAX_SOURCES} are taken", "Check them in parts.")
+    for at, item in enumerate(value):
+        is_pmid = isinstance(item, str) and item.isascii() and item.isdigit() and len(item) <= 9
+        if not is_pmid and not isinstance(item, dict):
+            raise InvalidInput(f"sources.{at} is no PMID", 'A PMID is a number; a text is {"name": …, "text": …}.')
+    return value
+
+
+class VerifyIn(Body):
+    """A text, or claims one by one, to check.
+
+    `sources` is "corpus", or a list of PMIDs and of texts `{"name", "text"}`; `[n]` in a text cites the n-th of them,
+    PMIDs before texts. `question` is what the text answers: it explains it and is never evidence.
+    """
+
+    text: str = ""
+    claims: list[str] = Field([], max_length=MAX_CLAIMS)
+    question: str = ""
+    sources: Annotated[Literal["corpus"] | list[str | InlineSource], BeforeValidator(_checked_sources)]
+    ask_anew: bool = False
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.text.strip() and self.claims:
+            raise InvalidInput(
+                "give either text or claims", "A text is split into claims; claims are taken as they are."
+            )
+        if not self.claims:
+            clean_question(self.text, "text", MAX_TEXT_CHARS)
+        for claim in self.claims:
+            clean_question(claim, "a claim")
+        if self.question:
+            clean_question(self.question)
+        return self

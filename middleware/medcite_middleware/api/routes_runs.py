@@ -8,7 +8,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
 from medcite_core.errors import InvalidInput
-from medcite_middleware.api.bodies import AskIn, VerifyIn
+from medcite_core.plain_documents import text_document
+from medcite_middleware.api.bodies import AskIn, InlineSource, VerifyIn
 from medcite_middleware.api.errors import client_errors, request_id_of, require_json
 from medcite_middleware.api.sse import MEDIA_TYPE, RUN_ID_HEADER, EventStream
 from medcite_middleware.api.whole_answers import whole_answer
@@ -16,6 +17,7 @@ from medcite_middleware.events import AnswerOut
 from medcite_middleware.pipeline.ask import AskRequest
 from medcite_middleware.services import Services
 from medcite_middleware.services.runs import Run
+from medcite_middleware.services.verifying import Against, CheckInput
 
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
@@ -46,8 +48,15 @@ def runs_router(services: Services, heartbeat_s: float) -> APIRouter:
 
     @router.post("/verify", response_class=StreamingResponse, responses=STREAM, dependencies=posted)
     async def verify(body: VerifyIn, request: Request) -> Response:
-        """Check a text in which `[n]` cites the n-th of `sources`, as events."""
-        return stream(await services.verify.start(body.text, body.sources, request_id_of(request)))
+        """Check a text in which `[n]` cites the n-th of `sources`, or claims one by one, as events."""
+        given = CheckInput(
+            body.text.strip(),
+            tuple(claim.strip() for claim in body.claims),
+            body.question.strip(),
+            body.ask_anew,
+            request_id_of(request),
+        )
+        return stream(await services.verify.start(given, _against(body)))
 
     @router.get("/runs/{run_id}/events", response_class=StreamingResponse, responses=STREAM)
     async def resume(run_id: str, request: Request) -> Response:
@@ -61,6 +70,14 @@ def runs_router(services: Services, heartbeat_s: float) -> APIRouter:
         return Response(status_code=204)
 
     return router
+
+
+def _against(body: VerifyIn) -> Against:
+    if body.sources == "corpus":
+        return Against(corpus=True)
+    pmids = tuple(source for source in body.sources if isinstance(source, str))
+    texts = [source for source in body.sources if isinstance(source, InlineSource)]
+    return Against(pmids=pmids, documents=tuple(text_document(source.name, source.text) for source in texts))
 
 
 def _ask_request(body: AskIn, request: Request) -> AskRequest:

@@ -82,7 +82,9 @@ def _distinct(found: Iterable[Evidence | None], known: Sequence[Evidence], limit
     for one in found:
         if one is None or len(kept) == limit:
             continue
-        if not any(o.source.source_id == one.source.source_id and o.span.contains(one.span) for o in (*known, *kept)):
+        # A source that is given whole is no reason not to show its best passages.
+        others = (*(o for o in known if o.chunk_id), *kept)
+        if not any(o.source.source_id == one.source.source_id and o.span.contains(one.span) for o in others):
             kept.append(one)
     first = len(known) + 1
     return [replace(one, number=number) for number, one in enumerate(kept, start=first)]

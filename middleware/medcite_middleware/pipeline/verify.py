@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from medcite_core.answers import Answer, Claim, SearchReport, Statement
-from medcite_core.errors import NotFound
-from medcite_core.ports import EvidenceFinder, RecordStore
+from medcite_core.ports import EvidenceFinder
 from medcite_core.types import Evidence, Source, Span
 from medcite_middleware.events import Event, EvidenceEvent, FinishedEvent, TextEvent
 from medcite_middleware.pipeline.claim_check import Checked, CheckTask, ClaimChecker
@@ -40,31 +39,9 @@ class VerifyRequest:
 class VerifyPipeline:
     """Split a text into claims, check each, finish."""
 
-    def __init__(self, store: RecordStore, checker: ClaimChecker, *, versions: Mapping[str, str]) -> None:
-        self._store = store
+    def __init__(self, checker: ClaimChecker, *, versions: Mapping[str, str]) -> None:
         self._checker = checker
         self._versions = versions
-
-    async def prepare(self, text: str, pmids: Sequence[str], request_id: str = "") -> VerifyRequest:
-        """Read the sources of a request; `[n]` in `text` cites the n-th PMID.
-
-        Raises:
-            NotFound: a source is not in the corpus.
-        """
-        evidence = whole_sources(await self.records(pmids))
-        return VerifyRequest(text, evidence, await in_thread(self._store.count), request_id=request_id)
-
-    async def records(self, pmids: Sequence[str]) -> list[Source]:
-        """The records of the corpus with these PMIDs, in their order.
-
-        Raises:
-            NotFound: one is not in the corpus.
-        """
-        found = await in_thread(self._store.get, list(pmids))
-        missing = [pmid for pmid in pmids if pmid not in found]
-        if missing:
-            raise NotFound(f"not in the corpus: PMID {', '.join(missing)}", "Name records that the corpus holds.")
-        return [found[pmid] for pmid in pmids]
 
     def run(self, request: VerifyRequest) -> AsyncGenerator[Event]:
         """The events of a run, without the first `run`; the last is `finished`, `incomplete` or `error`."""
@@ -84,7 +61,32 @@ class VerifyPipeline:
         async with aclosing(self._checker.run(check_task(request, claims), checked)) as checking:
             async for event in checking:
                 yield event
-        answer = Answer(
+        answer = self._answer(request, checked, statements, report, started)
+        yield FinishedEvent(answer=answer_out(answer), outcome=answer.outcome)
+
+    async def answer(self, request: VerifyRequest, on_event: Callable[[Event], object] | None = None) -> Answer:
+        """The finished check; `on_event` is told every step."""
+        started = time.monotonic()
+        statements: tuple[Statement, ...] = ()
+        claims = request.claims or ()
+        if request.claims is None:
+            claims, statements = await in_thread(_split, request)
+        checked = Checked()
+        async with aclosing(self._checker.run(check_task(request, claims), checked)) as checking:
+            async for event in checking:
+                if on_event is not None:
+                    on_event(event)
+        return self._answer(request, checked, statements, search_report(request), started)
+
+    def _answer(
+        self,
+        request: VerifyRequest,
+        checked: Checked,
+        statements: tuple[Statement, ...],
+        report: SearchReport,
+        started: float,
+    ) -> Answer:
+        return Answer(
             question=request.question,
             text=request.text,
             mode="given",
@@ -98,7 +100,6 @@ class VerifyPipeline:
             timings_ms=(("total", round((time.monotonic() - started) * 1000, 1)),),
             statements=statements,
         )
-        yield FinishedEvent(answer=answer_out(answer), outcome=answer.outcome)
 
 
 def check_task(request: VerifyRequest, claims: tuple[Claim, ...]) -> CheckTask:

@@ -1,4 +1,4 @@
-"""Answers questions and checks given texts, as runs that can be watched, resumed and cancelled."""
+"""Answers questions, as runs that can be watched, resumed and cancelled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from contextlib import aclosing
 
 from medcite_middleware.events import AnswerOut, Event, FinishedEvent
 from medcite_middleware.pipeline.ask import AskPipeline, AskRequest
-from medcite_middleware.pipeline.verify import VerifyPipeline
 from medcite_middleware.services.runs import Run, RunRegistry
 
 
@@ -35,24 +34,6 @@ class AskService:
         """
         with self._runs.whole():
             return await _finished(self._pipeline.steps(request))
-
-
-class VerifyService:
-    """Checks a given text against records of the corpus."""
-
-    def __init__(self, pipeline: VerifyPipeline, runs: RunRegistry) -> None:
-        self._pipeline = pipeline
-        self._runs = runs
-
-    async def start(self, text: str, pmids: list[str], request_id: str = "") -> Run:
-        """Begin to check `text`, in which `[n]` cites the n-th of `pmids`.
-
-        Raises:
-            NotFound: a record is not in the corpus.
-            Busy: too many runs are going on.
-        """
-        request = await self._pipeline.prepare(text, pmids, request_id)
-        return self._runs.start(self._pipeline.run(request))
 
 
 async def _finished(steps: AsyncGenerator[Event]) -> AnswerOut:

@@ -15,14 +15,14 @@ from medcite_middleware.answering.rewriting import REWRITE_PROMPT_VERSION, Quest
 from medcite_middleware.pipeline.ask import AskPipeline
 from medcite_middleware.pipeline.claim_check import ClaimChecker
 from medcite_middleware.pipeline.evidence_finding import CorpusFinder
-from medcite_middleware.pipeline.verify import VerifyPipeline
 from medcite_middleware.retrieval.hybrid import Retriever
 from medcite_middleware.retrieval.words_only import WordsOnly
-from medcite_middleware.services.asking import AskService, VerifyService
+from medcite_middleware.services.asking import AskService
 from medcite_middleware.services.corpus import RecordService, SearchService, StatusService
 from medcite_middleware.services.exporting import ExportService
 from medcite_middleware.services.result_list import ResultListService
 from medcite_middleware.services.runs import RunRegistry
+from medcite_middleware.services.verifying import VerifyService
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
 
 if TYPE_CHECKING:
@@ -92,7 +92,15 @@ def build_services(
     return Services(
         ask=AskService(pipeline_over(retriever), runs),
         ask_by_words=AskService(pipeline_over(by_words), runs),
-        verify=VerifyService(VerifyPipeline(index, checker, versions=versions), runs),
+        verify=VerifyService(
+            checker,
+            runs,
+            settings.verify,
+            index=index,
+            retriever=retriever,
+            embedder=embedder,
+            versions=versions,
+        ),
         search=SearchService(retriever),
         records=RecordService(index),
         results=results,

@@ -1,0 +1,1 @@
+"""Reports of checked claims: one shape, and the formats it is written in."""

@@ -1,0 +1,26 @@
+"""What a sentence shows when its claims differ: the worst of them (docs/contracts)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from medcite_core.answers import VerdictLabel
+
+SentenceLabel = VerdictLabel | Literal["partly_supported"]
+
+
+def worst_label(labels: Sequence[VerdictLabel]) -> SentenceLabel:
+    """The label of a sentence with these claims: contradicted if any is; `partly_supported` if only some are supported.
+
+    Without a supported one: unsupported before unchecked. At least one label is needed.
+    """
+    distinct = set(labels)
+    if len(distinct) == 1:
+        return labels[0]
+    for worst in ("contradicted", "conflicting"):
+        if worst in distinct:
+            return worst
+    if "supported" in distinct:
+        return "partly_supported"
+    return "unsupported"
