@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from medcite_core.answers import QuoteProof
+from medcite_core.sentences import sentence_spans
 from medcite_core.types import Evidence, Span
 from medcite_middleware.verification.absence_claims import EventAbsence, read_absence
-from medcite_middleware.verification.scanning import Forms, places, tokens_of
-from medcite_middleware.verification.sources import quote_proof, source_sentences, states
+from medcite_middleware.verification.scanning import Forms, may_hold, places, tokens_of
+from medcite_middleware.verification.sources import quote_proof, states
 from medcite_middleware.verification.synonyms import related_to, root, roots, same_as
 
 _PIECES = re.compile(r"\s*;\s*|,\s+(?:but|and|whereas|while)\s+|\s+(?:but|whereas)\s+|,?\s+and\s+(?=there\s|no\s)")
@@ -98,7 +99,14 @@ def said_of(evidence: Evidence, event: str, claim: EventAbsence, forms: Forms) -
     source = evidence.source
     heads = _heads(event)
     close = (*forms.related, *heads, *(other for head in heads for other in related_to(head)))
-    for span in source_sentences(source):
+    wanted = (*forms.same, *close)
+    spans = (
+        Span(section.span.start + s.start, section.span.start + s.end)
+        for section in source.sections
+        if any(may_hold(section.text, form) for form in wanted)
+        for s in sentence_spans(section.text)
+    )
+    for span in spans:
         sentence = span.of(source.text)
         tokens = tokens_of(sentence)
         exact = sorted({p for form in forms.same for p in places(tokens, form)})

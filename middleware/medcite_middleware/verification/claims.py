@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from medcite_core.answers import CITATION_MARK, Claim, Statement
 from medcite_core.sentences import sentence_spans
@@ -141,7 +142,8 @@ _COMMON_OPENERS = frozenset(
 )
 
 
-def _sentences(text: str) -> list[_Sentence]:
+@lru_cache(maxsize=64)  # each claim of a text may look at the sentence before it
+def _sentences(text: str) -> tuple[_Sentence, ...]:
     """The sentences of a text; list items without their bullets."""
     sentences: list[_Sentence] = []
     for span in _with_trailing_marks(text):
@@ -150,7 +152,7 @@ def _sentences(text: str) -> list[_Sentence]:
         follows = bool(sentences) and sentences[-1].span.end >= line_start
         is_item = bool(_BULLET.fullmatch(opening.lstrip())) or (follows and bool(sentences) and sentences[-1].is_item)
         sentences.append(_Sentence(span, span.of(text), is_item, follows))
-    return sentences
+    return tuple(sentences)
 
 
 _LINE_ENDS = "\n\r\u2028\u2029\x0b\x0c\x85"

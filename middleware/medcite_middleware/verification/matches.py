@@ -112,7 +112,7 @@ def _compared(reading: Reading, source: Source) -> Iterator[tuple[Span, Comparis
         parts = [sentence]
         if reading.is_part:
             parts.extend(clause.of(sentence) for clause in clause_spans(sentence))
-        near = [p for p in parts if fuzz.token_set_ratio(reading.text, p) >= MIN_CANDIDATE_SCORE]
+        near = [p for p in parts if fuzz.token_set_ratio(reading.text, p, score_cutoff=MIN_CANDIDATE_SCORE)]
         if near:
             comparison = max((compare(reading.text, p) for p in near), key=_closeness)
             if reading.before and not _same(reading.before, before.of(source.text) if before else ""):

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from medcite_core.abbreviations import abbreviations
@@ -93,15 +94,56 @@ def mentions(source: Source, forms: Forms) -> list[Mention]:
     """Every place of a source where a form of the term stands, exact ones and close ones, in the order of the text."""
     found: list[Mention] = []
     for section in source.sections:
+        same = [f for f in forms.same if may_hold(section.text, f)]
+        related = [f for f in forms.related if may_hold(section.text, f)]
+        hides = _may_hide(section.text, forms)
+        if not (same or related or hides):
+            continue
         tokens = tokens_of(section.text, section.span.start)
-        for form in forms.same:
+        for form in same:
             found.extend(Mention(source, span, form, is_exact=True) for span in places(tokens, form))
-        for form in forms.related:
+        for form in related:
             found.extend(Mention(source, span, form, is_exact=False) for span in places(tokens, form))
-        found.extend(Mention(source, span, forms.term, is_exact=False) for span in _hidden(section, tokens, forms))
+        if hides:
+            found.extend(Mention(source, span, forms.term, is_exact=False) for span in _hidden(section, tokens, forms))
     exact = [m.span for m in found if m.is_exact]
     kept = [m for m in found if m.is_exact or not any(m.span.overlaps(span) for span in exact)]
     return sorted(kept, key=lambda m: (m.span, not m.is_exact))
+
+
+def may_hold(text: str, form: str) -> bool:
+    """Whether `form` can stand in `text` at all: a quick look that never misses it."""
+    if is_short_form(form):
+        return form in text or form in unicodedata.normalize("NFKC", text)
+    return "".join(roots(form)) in _letters_of(text).roots
+
+
+@dataclass(frozen=True, slots=True)
+class _Letters:
+    roots: str  # all roots of a text, written together
+    plain: str  # its letters and digits, written together
+
+
+@lru_cache(maxsize=8192)  # each block of a long document is scanned for every claim
+def _letters_of(text: str) -> _Letters:
+    joined = "".join(text[at].casefold()[:1] for at in range(len(text)) if text[at].isalnum())
+    return _Letters("".join(t.root for t in tokens_of(text)), joined)
+
+
+@lru_cache(maxsize=8192)
+def known_roots(text: str) -> frozenset[str]:
+    """The roots of the words of a text."""
+    return frozenset(t.root for t in tokens_of(text))
+
+
+def _may_hide(text: str, forms: Forms) -> bool:
+    letters = _letters_of(text)
+    wanted = roots(forms.term)
+    return (len(wanted) == 1 and family(wanted[0]) in letters.roots) or _plain(forms.term) in letters.plain
+
+
+def _plain(term: str) -> str:
+    return "".join(c for c in term.casefold() if c.isalnum())
 
 
 def places(tokens: Sequence[Token], form: str) -> list[Span]:
@@ -124,8 +166,8 @@ def is_spread(forms: Forms, sources: Sequence[Source]) -> bool:
     words = [w for w in re.findall(r"[^\W_]+", forms.term) if w.casefold() not in _FUNCTION_WORDS]
     if len(words) < 2:
         return False
-    tokens = [t for s in sources for section in s.sections for t in tokens_of(section.text)]
-    known = {t.root for t in tokens}
+    texts = [section.text for source in sources for section in source.sections]
+    known = {r for text in texts for r in known_roots(text)}
     return all(
         any(set(roots(form)) <= known for form in (word, *same_as(word), *related_to(word)) if not is_short_form(form))
         for word in words
@@ -204,7 +246,7 @@ def _hidden(section: Section, tokens: Sequence[Token], forms: Forms) -> list[Spa
         kin = family(wanted[0])
         found.extend(t.span for t in tokens if len(kin) >= _MIN_FAMILY and family(t.root) == kin)
         found.extend(t.span for t in tokens if len(wanted[0]) >= _MIN_PART and wanted[0] in t.root)
-    letters = "".join(c for c in forms.term.casefold() if c.isalnum())
+    letters = _plain(forms.term)
     places = [at for at, c in enumerate(section.text) if c.isalnum()]
     joined = "".join(section.text[at].casefold()[:1] for at in places)
     at = joined.find(letters) if len(letters) >= _MIN_PART else -1

@@ -11,6 +11,7 @@ from medcite_middleware.verification.claims import without_marks
 from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, OVERSTATEMENTS, Comparison
 from medcite_middleware.verification.matches import Match
 from medcite_middleware.verification.ruling import Ruling
+from medcite_middleware.verification.scanning import known_roots
 from medcite_middleware.verification.sources import quote_proof, source_sentences, states
 from medcite_middleware.verification.synonyms import roots
 from medcite_middleware.verification.vocabulary import AUXILIARIES, LABEL_NOUNS, NEGATIONS
@@ -25,6 +26,7 @@ CLOSEST_SHOWN = 60.0
 MIN_SHARE_DENIED = 0.6
 """Share of a claim's words that a sentence must hold to be shown as one that may deny it."""
 
+_NEGATION = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS))})\b|n['’]t\b", re.IGNORECASE)
 _MAY_DENY = "A sentence of the source may deny this."
 _FUNCTION_ROOTS = NEGATIONS | AUXILIARIES | frozenset("a an the of in on at to for with by and or as from".split())
 _NUMBER_WORDS = re.compile(
@@ -74,14 +76,14 @@ def _may_deny(claim: str, cited: Sequence[Evidence]) -> QuoteProof | None:
             sentence = span.of(item.source.text)
             if _has_negation(sentence) == is_negated:
                 continue
-            shared = len(wanted & set(roots(sentence)))
+            shared = len(wanted & known_roots(sentence))
             if shared >= most and states(item, span):
                 best, most = quote_proof(item, span, "closest"), shared + 1
     return best
 
 
 def _has_negation(text: str) -> bool:
-    return any(w.form in NEGATIONS for w in meaning_words(text))
+    return bool(_NEGATION.search(text))
 
 
 def _shares_much(match: Match) -> bool:
