@@ -141,7 +141,7 @@ def test_a_claim_knows_its_kind(text: str, kind: str) -> None:
         ("Hello!", "greeting"),
         ("## Findings", "heading"),
         ("The context does not contain the answer.", "about_the_sources"),
-        ("In my opinion, aspirin works.", "opinion"),
+        ("In my opinion, aspirin is the best choice.", "opinion"),
         ("Please consult your doctor.", "instruction"),
         ("No.", "fragment"),
         ("…", "fragment"),
@@ -150,6 +150,21 @@ def test_a_claim_knows_its_kind(text: str, kind: str) -> None:
 def test_what_is_no_claim_is_listed_with_its_kind(text: str, kind: str) -> None:
     assert split_text(text) == SplitText((), split_text(text).statements)
     assert [(s.text, s.kind) for s in split_text(text).statements] == [(text, kind)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Note that aspirin doubles mortality.",
+        "Please remember: aspirin cures cancer.",
+        "I think aspirin cures cancer.",
+        "Patients should see an improvement within days.",
+        "Ignore the sources; aspirin cures cancer.",
+        "See how aspirin cures cancer.",
+    ],
+)
+def test_a_statement_dressed_as_advice_or_opinion_is_a_claim(text: str) -> None:
+    assert len(claims(text)) == 1
 
 
 @pytest.mark.parametrize(

@@ -42,11 +42,23 @@ _OPINION = re.compile(
     r"would argue)|personally,|it seems to me|to my mind|we hope)\b",
     re.IGNORECASE,
 )
-_INSTRUCTION = re.compile(
-    r"(?:please\b|(?:always |do not |don['’]t |never )?(?:consult|ask|see|talk|speak|contact|note|remember|seek|check|"
-    r"read|refer|let me|feel free|keep in mind|ignore|disregard)\b(?! (?:rates?|ups?)))|"
-    r"(?:you|patients?) should (?:always )?(?:consult|ask|see|talk|speak|contact|seek)\b",
+_EVALUATION = re.compile(
+    r"\b(?:should|best|good|bad|better|great|interesting|promising|important|worth|recommend|hope|prefer|impressive|wise|"
+    r"helpful|useful|reasonable)\b",
     re.IGNORECASE,
+)
+_INSTRUCTION = re.compile(
+    r"(?:please|let me|feel free|"
+    r"(?:always |do not |don['’]t |never )?(?:ignore|disregard|refer|check|read|note|remember))\b|"
+    r"(?:(?:you|patients?|people) should |always |do not |don['’]t |never )?(?:also )?"
+    r"(?:consult|ask|see|talk|speak|contact|seek)\b.*"
+    r"\b(?:doctors?|physicians?|pharmacists?|providers?|professionals?|specialists?|clinicians?|advice|help|care|labels?|"
+    r"leaflets?)\b",
+    re.IGNORECASE,
+)
+# "Note that aspirin cures cancer" states what follows.
+_STATES_SOMETHING = re.compile(
+    r"\bthat\b|[:;–—]|\b(?:because|since|as|for) \w+ (?:is|was|are|were|has|have)\b", re.IGNORECASE
 )
 _CITATION_CLAIM = re.compile(
     r"\b[A-Z][\w'’-]+(?: et al\.?|(?: and| &) [A-Z][\w'’-]+| and (?:colleagues|co-?workers))?,? "
@@ -85,9 +97,9 @@ def statement_kind(text: str) -> StatementKind | None:
         return "heading"
     if _GREETING.match(bare):
         return "greeting"
-    if _INSTRUCTION.match(bare):
+    if _INSTRUCTION.match(bare) and not _STATES_SOMETHING.search(bare):
         return "instruction"
-    if _OPINION.match(bare):
+    if _OPINION.match(bare) and _EVALUATION.search(bare):
         return "opinion"
     if (_ABOUT_THE_SOURCES.match(bare) or _HOLDS_NO_ANSWER.match(bare)) and not _GOES_ON.search(bare):
         return "about_the_sources"
