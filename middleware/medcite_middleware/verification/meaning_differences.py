@@ -72,6 +72,9 @@ for _row in _GROUPS.strip().splitlines():
         _OTHER_GROUPS.setdefault(_word, set()).update(_one)
 
 _DIGIT = re.compile(r"\d")
+_HEDGES = HEDGES | {"could", "would"}
+_NAME = re.compile(r"(?=\w*[A-Z0-9])(?=\w*[^\W\d_])[\w-]{2,}")
+_COMMON_CAPITALS = frozenset("DNA RNA CI OR RR HR US USA UK EU WHO II III IV".split())
 _PASSIVE = frozenset("by".split())
 _STRONGER = frozenset("proves proved prove definitely certainly clearly always never all every cures cured".split())
 _NEGATION_WORDS = (NEGATIONS - {"absence", "absent", "n't"}) | {"without"}
@@ -85,7 +88,7 @@ def meaning_differs(a: str, b: str) -> str:
     differs here does not make two texts the same.
     """
     ours, theirs = meaning_words(a), meaning_words(b)
-    for check in (_numbers, _negation, _direction, _comparison, _certainty, _group, _order, _one_word):
+    for check in (_numbers, _names, _negation, _direction, _comparison, _certainty, _group, _order, _one_word):
         told = check(ours, theirs, a, b)
         if told:
             return told
@@ -123,9 +126,9 @@ def _kind_of(removed: Sequence[str], added: Sequence[str]) -> str:
     return "left out" if gone else "added"
 
 
-def _numbers(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
-    stated = Counter(_figures(theirs))
-    for figure, unit in _figures(ours):
+def _numbers(ours: Sequence[Word], theirs: Sequence[Word], a: str, b: str) -> str:
+    stated = Counter(_figures(theirs, b))
+    for figure, unit in _figures(ours, a):
         units = {u for f, u in stated if f == figure}
         if not units:
             return f"number: {figure} does not stand there"
@@ -135,13 +138,41 @@ def _numbers(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> 
     return ""
 
 
-def _figures(words: Sequence[Word]) -> list[tuple[str, str]]:
+def _is_minus(words: Sequence[Word], at: int, text: str) -> bool:
+    """Whether the dash before a number is its sign, and not that of a range."""
+    return at < 2 or not words[at - 2].is_number or text[words[at - 1].span.start - 1] in "( "
+
+
+def _names(ours: Sequence[Word], theirs: Sequence[Word], a: str, b: str) -> str:
+    """Whether names with figures or in capitals stand there: IL-6, CD45, mTOR, BDNF, or what they are short for."""
+    known = re.sub(r"[\W_]+", "", b).casefold()
+    for word in ours:
+        if not _NAME.fullmatch(word.form) or word.form in _COMMON_CAPITALS:
+            continue
+        plain_name = re.sub(r"[\W_]+", "", word.form).casefold()
+        if plain_name.removesuffix("s") in known:
+            continue
+        letters = re.sub(r"[\d]", "", plain_name).removesuffix("s")
+        figures = re.findall(r"\d+", word.form)
+        if len(letters) > 1 and _stands_for(letters, theirs) and all(f in re.findall(r"\d+", b) for f in figures):
+            continue
+        return f"name: {word.span.of(a)} does not stand there"
+    return ""
+
+
+def _stands_for(letters: str, words: Sequence[Word]) -> bool:
+    """Whether letters are the initials of words in a row."""
+    initials = "".join(w.form[0].casefold() for w in words if w.kind in ("word", "identifier"))
+    return letters in initials
+
+
+def _figures(words: Sequence[Word], text: str) -> list[tuple[str, str]]:
     found = []
     for at, word in enumerate(words):
         if not word.is_number:
             continue
         before = words[at - 1] if at else None
-        is_negative = before is not None and before.form == "-" and (at < 2 or not words[at - 2].is_number)
+        is_negative = before is not None and before.form == "-" and _is_minus(words, at, text)
         after = words[at + 1].form if at + 1 < len(words) else ""
         power = after if after.startswith("^") else ""
         unit = after if after in _UNIT_SIGNS | UNITS and after not in ("/",) else ""
@@ -227,8 +258,8 @@ def _bound(text: str, number: Word) -> str:
 
 def _certainty(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
     here, there = {w.form.casefold() for w in ours}, {w.form.casefold() for w in theirs}
-    hedges = (there & HEDGES) - {"indicate", "indicates", "likely", "potential"}
-    if hedges and not here & HEDGES:
+    hedges = (there & _HEDGES) - {"indicate", "indicates", "likely", "potential"}
+    if hedges and not here & _HEDGES:
         return f"certainty: “{sorted(hedges)[0]}” there, nothing like it here"
     if there & ASSOCIATIONS and not here & ASSOCIATIONS and (here & CAUSES) - there:
         return f"certainty: a cause here (“{sorted((here & CAUSES) - there)[0]}”), an association there"
@@ -280,7 +311,7 @@ def _content(words: Sequence[Word]) -> list[str]:
         stem(w.form)
         for w in words
         if w.kind in ("word", "identifier", "number") and w.form not in FILLERS | AUXILIARIES
-        if len(w.form) > 2 or w.form == "or"
+        if len(w.form) > 2 or w.form == "or" or w.is_number
     ]
     for at in range(1, len(found) - 1):
         if found[at] in ("and", "or") and found[at - 1] > found[at + 1]:

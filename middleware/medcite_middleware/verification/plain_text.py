@@ -23,7 +23,7 @@ _SPECIAL = re.compile(
 # What an extraction from pages leaves inside sentences. A number at the start of a line is a line number only when the
 # next line counts on: "in\n12 patients" is none.
 _REFERENCE_LINE = re.compile(
-    r"^[^\n]*(?:\b(?:19|20)\d\d;\s?\d+(?:\(\d+\))?:\s?e?\d+|\bdoi:\s?10\.|Downloaded from|All rights reserved|©)"
+    r"^(?=[^\n]{0,120}(?:\n|$))[^\n]*(?:\b(?:19|20)\d\d;\s?\d+(?:\(\d+\))?:\s?e?\d+|\bdoi:\s?10\.|Downloaded from|All rights reserved|©)"
     r"[^\n]*\n?",
     re.MULTILINE,
 )
