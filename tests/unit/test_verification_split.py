@@ -103,6 +103,7 @@ def test_the_citations_of_a_sentence_belong_to_every_claim_in_it() -> None:
         "Fever and pain fell by 3% and 5%, and mortality fell by 2%, respectively.",
         "Fever, pain, and stroke were reduced.",
         "Patients who had fever, and adults were included.",
+        "Aspirin lowered fever; ibuprofen raised blood pressure (not significant).",
         "“Aspirin lowered fever; ibuprofen raised blood pressure.”",
         "Neither fever was lowered, nor pain was reduced.",
     ],

@@ -16,6 +16,7 @@ _JOINTS = re.compile(
     r"(?P<end>\s*;\s*(?:and\s+|whereas\s+|in contrast,\s+|conversely,\s+)?|,\s+(?:whereas|and)\s+)(?=\S)", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
+_REMARK = re.compile(r"\([^()]*[a-z]{3,}[^()]*\)", re.IGNORECASE)
 _MIN_WORDS = 3
 # Any of these ties its clause to something outside it, or spreads over both halves.
 _TIES = frozenset(
@@ -57,6 +58,10 @@ def clause_spans(sentence: str) -> tuple[Span, ...]:
     starts = [0, *(m.end() for m in joints)]
     ends = [*(m.start() for m in joints), len(sentence)]
     clauses = [Span(a, b) for a, b in zip(starts, ends, strict=True)]
+    # "A fell; B rose (not significant)": what the last bracket says may be said of both.
+    remarks = [bool(_REMARK.search(c.of(sentence))) for c in clauses]
+    if remarks[-1] and not all(remarks):
+        return whole
     return tuple(clauses) if _all_stand_alone([c.of(bare) for c in clauses]) else whole
 
 
