@@ -14,6 +14,7 @@ export default defineConfig({
 	build: {
 		target: 'es2022',
 		assetsInlineLimit: 0,
+		rolldownOptions: { input: ['index.html', '404.html'] },
 		license: { fileName: 'third-party-licences.md' },
 	},
 	test: {

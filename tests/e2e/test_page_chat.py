@@ -99,6 +99,9 @@ def test_axe_finds_no_violation_with_filters_open_and_in_a_conversation(
             ask(page, question)
             wait_until_over(page, turn)
         assert violations(page) == []
+        # One line, whatever stands in it.
+        assert page.locator("header").evaluate("header => header.offsetHeight") < 66
+        assert page.get_by_role("button", name="New conversation").is_visible()
         watched.shot(f"conversation-{name}")
         page.reload()
         wait_until_over(page, 3)

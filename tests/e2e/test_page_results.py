@@ -314,10 +314,26 @@ def test_what_goes_wrong_is_said_in_words_with_the_request_id(browser: Browser, 
         page.get_by_text("The medcite service does not answer.").wait_for()
 
 
+def test_without_words_and_filter_the_whole_corpus_is_listed_newest_first(browser: Browser, demo: LiveService) -> None:
+    records = demo.client.get("/api/corpus").json()["records"]
+    with watched_page(browser, demo.base_url) as watched:
+        page = records_view(watched)
+        page.wait_for_selector("li .title")
+        assert page.locator("#records-total").inner_text() == f"All {records:,} records"
+        assert page.locator("#records-sort").input_value() == "newest"
+        assert page.locator("#records-sort option[value=relevance]").count() == 0
+        wanted = api_page(demo, "", sort="date", descending=True)
+        assert wanted["total"] == records
+        assert listed(page) == [hit["record"]["pmid"] for hit in wanted["records"][:20]]
+        page.select_option("#records-sort", "oldest")
+        until(page, "location.search.includes('sort=oldest')")
+        search(page, QUERY)
+        assert page.locator("#records-sort option[value=relevance]").count() == 1
+
+
 def test_a_list_without_records_says_why(browser: Browser, small: LiveService, tmp_path: Path) -> None:
     with watched_page(browser, small.base_url) as watched:
         page = records_view(watched)
-        assert "Every record that matches" in page.locator(".empty").inner_text()
         search(page, "quasar")
         page.get_by_text("No record has words of “quasar”.").wait_for()
         page.click("#filter-switch")

@@ -48,7 +48,9 @@ def test_every_address_of_the_page_leads_to_it(live: LiveService, path: str) -> 
     assert "<title>medcite" in reply.text
 
 
-@pytest.mark.parametrize("path", ["/nopage", "/records/101", "/nopage/", "/assets", "/assets/", "/nopage.html"])
+@pytest.mark.parametrize(
+    "path", ["/nopage", "/records/101", "/nopage/", "/assets", "/assets/", "/nopage.html", "/404.html"]
+)
 def test_an_address_that_leads_nowhere_says_so_in_words_with_a_way_home(live: LiveService, path: str) -> None:
     reply = live.client.get(path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "X-Request-ID": "r7"})
     assert reply.status_code == 404

@@ -21,14 +21,12 @@ NOT_BUILT = """<!doctype html>
 or install the wheel, which contains it.</p></main></body></html>
 """
 NOT_FOUND = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><link rel="icon" href="/icon.svg" type="image/svg+xml">
-<script src="/theme.js"></script><link rel="stylesheet" href="/plain.css"><title>No such page - medcite</title></head>
-<body><main><p>medcite</p><h1>There is no page at this address</h1>
-<p>The address may be misspelt, or belong to another version of medcite.</p>
-<p><a href="/">Ask a question</a> or <a href="/?view=records">look through the records</a>.</p>
-<p><small>Status 404, request <code>{request_id}</code></small></p></main></body></html>
+<html lang="en"><head><meta charset="utf-8"><title>No such page - medcite</title></head>
+<body><main><h1>There is no page at this address</h1>
+<p><a href="/">To medcite</a></p><p>Status 404, request <code>{request_id}</code></p></main></body></html>
 """
+# What the built page has in its place.
+_NOT_FOUND_FILE = "404.html"
 # The page has one address; its views and filters stand in the query.
 _ADDRESSES = ("", "index.html")
 
@@ -38,6 +36,8 @@ class Page:
 
     def __init__(self, folder: Path | None) -> None:
         self._files = StaticFiles(directory=folder) if folder is not None else None
+        built = folder / _NOT_FOUND_FILE if folder is not None else None
+        self._not_found = built.read_text(encoding="utf-8") if built and built.is_file() else NOT_FOUND
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A file of the page, the page itself, or a 404: in words for a person's browser, JSON for programs.
@@ -56,7 +56,7 @@ class Page:
             if error.status_code != 404 or not _is_read_by_a_person(path, scope):
                 raise
             # Guard's ids are letters, digits and ._- alone.
-            text = NOT_FOUND.format(request_id=scope["state"]["request_id"])
+            text = self._not_found.replace("{request_id}", scope["state"]["request_id"])
             response = HTMLResponse(text, 404, headers={"Cache-Control": FRESH})
         await response(scope, receive, send)
 
@@ -65,6 +65,8 @@ class Page:
             if path not in _ADDRESSES:
                 raise HTTPException(404)
             return HTMLResponse(NOT_BUILT, headers={"Cache-Control": FRESH})
+        if path == _NOT_FOUND_FILE:
+            raise HTTPException(404)
         response = await self._files.get_response(path or "index.html", scope)
         response.headers["Cache-Control"] = FOR_EVER if path.startswith("assets/") else FRESH
         return response
