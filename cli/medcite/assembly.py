@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from medcite_core.embedding.background import BackgroundEmbedder
     from medcite_core.ports import CorpusIndex
     from medcite_middleware.services import Services
+    from medcite_middleware.services.verifying import VerifyService
 
 _POLL_S = 0.05
 
@@ -113,6 +114,18 @@ def services_of(corpus: Corpus) -> Services:
         example_questions=corpus.example_questions,
         worked_example=corpus.worked_example,
     )
+
+
+def verifier_of(settings: Settings, corpus: Corpus | None) -> VerifyService:
+    """The service that checks claims: over a corpus, or without one over documents only."""
+    from medcite_core.embedding.factory import build_embedder
+    from medcite_middleware.services import build_verifier
+
+    if corpus is not None:
+        return services_of(corpus).verify
+    embedder = build_embedder(settings.embedding)
+    wait_for_embedder(embedder)
+    return build_verifier(settings, embedder)
 
 
 def wait_for_embedder(embedder: BackgroundEmbedder) -> str:

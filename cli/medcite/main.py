@@ -7,18 +7,18 @@ standard error.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from medcite import check_commands
 from medcite import options as o
+from medcite.invocation import Invocation, invocation
 from medcite_core.errors import InvalidInput, InvalidSettings, MedciteError
 
 if TYPE_CHECKING:
     from medcite_core.filters import SearchFilter
-    from medcite_core.settings import LoadedSettings
 
 DONE, FAILED, WRONG_USE, PARTIAL = 0, 1, 2, 3
 BEFORE_THE_COMMAND = ("--config", "--data-dir", "--verbose", "--debug")
@@ -33,27 +33,6 @@ app = typer.Typer(
 )
 ingest_app = typer.Typer(help="Load records into the corpus.", no_args_is_help=True)
 app.add_typer(ingest_app, name="ingest")
-
-
-@dataclass(frozen=True)
-class Invocation:
-    """The options that stand before the command."""
-
-    config: Path | None
-    data_dir: Path | None
-    verbose: bool
-
-    def load(self, arguments: dict[str, Any] | None = None, *, is_server: bool = False) -> LoadedSettings:
-        """Settings from all sources, and logging set up: a server logs as the settings say, a command only errors."""
-        from medcite.logs import set_up_logging
-        from medcite_core.settings import load_settings
-
-        loaded = load_settings({"data_dir": self.data_dir, **(arguments or {})}, config_file=self.config)
-        level = loaded.settings.log_level
-        if not is_server and "log_level" not in loaded.origins:
-            level = "error"
-        set_up_logging("debug" if self.verbose else level, as_json=loaded.settings.log_format == "json")
-        return loaded
 
 
 def _version(wanted: bool) -> None:
@@ -98,7 +77,7 @@ def up(
     from medcite.progress import load_progress
     from medcite.serving import listen_near
 
-    loaded = _invocation(ctx).load({"server.port": port, "server.host": host}, is_server=True)
+    loaded = invocation(ctx).load({"server.port": port, "server.host": host}, is_server=True)
     settings = loaded.settings
     for name in demo_differences(settings):
         _note(f"The demo comes with its own vectors: {name} is not used here (it is by `serve`).")
@@ -117,7 +96,7 @@ def serve(ctx: typer.Context, port: o.Port = None, host: o.Host = None) -> None:
     from medcite.assembly import open_corpus, services_of
     from medcite.serving import listen
 
-    loaded = _invocation(ctx).load({"server.port": port, "server.host": host}, is_server=True)
+    loaded = invocation(ctx).load({"server.port": port, "server.host": host}, is_server=True)
     settings = loaded.settings
     sock = listen(settings.server.host, settings.server.port)
     corpus = open_corpus(settings, create=True)
@@ -164,7 +143,7 @@ def ingest_files(
     from medcite.progress import load_progress, print_load_report
     from medcite_ingestion.load import load_files
 
-    settings = _invocation(ctx).load().settings
+    settings = invocation(ctx).load().settings
     corpus = open_corpus(settings, create=True)
     with load_progress("Loading") as on_progress:
         report = load_files(paths, corpus.index, corpus.embedder, settings.index, on_progress)
@@ -203,7 +182,7 @@ def search(
     chosen = _filter(
         year_from, year_to, title, keyword, journal, author, publication_type, language, pmc, exclude_retracted
     )
-    search_records(_invocation(ctx).load().settings, query, chosen, k, demo=demo, as_json=as_json)
+    search_records(invocation(ctx).load().settings, query, chosen, k, demo=demo, as_json=as_json)
 
 
 @app.command()
@@ -230,9 +209,13 @@ def ask(
     chosen = _filter(
         year_from, year_to, title, keyword, journal, author, publication_type, language, pmc, exclude_retracted
     )
-    settings = _invocation(ctx).load().settings
+    settings = invocation(ctx).load().settings
     if code := ask_question(settings, question, chosen, k, demo=demo, as_json=as_json):
         raise typer.Exit(code)
+
+
+app.command()(check_commands.verify)
+app.command()(check_commands.batch)
 
 
 def _filter(
@@ -274,7 +257,7 @@ def doctor(ctx: typer.Context, as_json: o.Json = False) -> None:
     from medcite.doctor import run_checks
     from medcite.screen import print_checks, results
 
-    settings = _invocation(ctx).load().settings
+    settings = invocation(ctx).load().settings
     checks = []
     if as_json:
         checks = list(run_checks(settings))
@@ -291,7 +274,7 @@ def doctor(ctx: typer.Context, as_json: o.Json = False) -> None:
 @app.command()
 def config(ctx: typer.Context, as_json: o.Json = False) -> None:
     """Show every setting, its value and where it came from; secrets are masked."""
-    rows = _invocation(ctx).load().rows()
+    rows = invocation(ctx).load().rows()
     if as_json:
         _print_json({"schema_version": 1, "settings": rows})
         return
@@ -338,12 +321,6 @@ def _fail(error: MedciteError, *, as_json: bool) -> None:
         _print_json({"schema_version": 1, "error": {**body, "request_id": ""}})
     _note(f"medcite: {error.message}")
     _note(f"  {error.hint}")
-
-
-def _invocation(ctx: typer.Context) -> Invocation:
-    invocation = ctx.obj
-    assert isinstance(invocation, Invocation)
-    return invocation
 
 
 def _note(text: str) -> None:

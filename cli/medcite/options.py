@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -32,3 +32,20 @@ Demo = Annotated[bool, typer.Option("--demo", help="Use the demo corpus (loaded 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Port = Annotated[int | None, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes any free one.")]
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on; loopback unless given.")]
+AgainstOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--against",
+        help="The word corpus, a PMID, a file or a folder (a folder called corpus is ./corpus); repeatable.",
+    ),
+]
+ReportFormat = Annotated[
+    Literal["json", "original", "csv", "markdown", "trec-biogen", "scifact"] | None,
+    typer.Option("--format", help="Format of the report."),
+]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-on", metavar="contradicted|unsupported", help="End with 1 when a claim has this verdict; repeatable."
+    ),
+]

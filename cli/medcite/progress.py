@@ -7,7 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from medcite.screen import many, messages, plain, results
 from medcite_ingestion.load_report import LoadProgress, LoadReport
@@ -122,3 +130,35 @@ def print_load_report(report: LoadReport) -> None:
         err.print(
             f"… and {report.problems - SHOWN_PROBLEMS:,} more; --json names up to {len(report.problem_list):,} of them"
         )
+
+
+@contextmanager
+def claim_progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Progress of a check, as (done, of how many): a live line with the time left, elsewhere a line now and then."""
+    if not sys.stderr.isatty():
+        said = [time.monotonic()]
+
+        def line(done: int, total: int) -> None:
+            if time.monotonic() - said[0] >= LINE_EVERY_S:
+                said[0] = time.monotonic()
+                messages().print(f"{title}: {done:,} of {total:,} claims")
+
+        yield line
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    started = time.monotonic()
+    with Progress(*columns, console=messages(), transient=True) as bar:
+        task = bar.add_task(title, total=None, rate="")
+
+        def show(done: int, total: int) -> None:
+            per_s = done / max(0.001, time.monotonic() - started)
+            bar.update(task, completed=done, total=total or None, rate=f"{per_s:,.1f} claims/s")
+
+        yield show

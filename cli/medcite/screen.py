@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from medcite.doctor import Check
 from medcite_middleware.events import AnswerOut, EvidenceOut, RecordOut, SearchReportOut, VerdictOut
+from medcite_middleware.export.verdicts.report import VerificationReport
 
 # A shape and a word for each verdict, never colour alone.
 VERDICT_MARKS = {
@@ -64,17 +65,45 @@ def print_answer_end(answer: AnswerOut, out: Console) -> None:
     out.print(Text(search_line(answer.search), style="dim"))
 
 
-def _print_verdict(claim: str, verdict: VerdictOut, out: Console) -> None:
+def _print_verdict(claim: str, verdict: VerdictOut, out: Console, names: Mapping[str, str] | None = None) -> None:
     mark, word, style = VERDICT_MARKS[verdict.label]
     out.print(Text.assemble((f"  {mark} {word}", style), f"  {_one_line(claim)}"))
     if verdict.explanation and verdict.label != "supported":
         out.print(Text(f"      {plain(verdict.explanation)}", style="dim"))
     for proof in verdict.proofs:
         if proof.kind == "quote":
-            where = f"PMID {proof.pmid}" + (f", {proof.section}" if proof.section else "")
+            source = f"PMID {proof.pmid}" if proof.pmid else (names or {}).get(proof.document, proof.document)
+            where = source + (f", {proof.section}" if proof.section else "")
             number = f"[{proof.evidence_number}] " if proof.evidence_number else ""
             against = "against it: " if proof.shows == "contradicts" else ""
-            out.print(f"      {number}{against}“{_one_line(proof.text, 400)}” ({where})")
+            out.print(f"      {number}{against}“{_one_line(proof.text, 400)}” ({plain(where)})")
+        elif proof.computation is not None:
+            made = proof.computation
+            out.print(
+                f"      {plain(made.formula)} = {made.result:g} {plain(made.unit)}; the claim says {made.claimed:g}"
+            )
+        elif proof.scan is not None:
+            scan = proof.scan
+            tried = ", ".join(scan.forms_tried)
+            out.print(f"      searched {scan.blocks_scanned} of {scan.blocks_total} passages for: {plain(tried)}")
+
+
+def print_report(report: VerificationReport, out: Console) -> None:
+    """A checked text: each claim with its verdict, its proofs and where they stand; then what was counted."""
+    for entry in report.entries:
+        if not entry.parts:
+            out.print(Text(f"  – not checkable  {_one_line(entry.claim)}", style="dim"))
+        for part in entry.parts:
+            names = {e.record.document: e.record.title for e in entry.evidence}
+            _print_verdict(part.claim.text, part.verdict, out, names)
+            if part.verdict.review:
+                out.print(Text(f"      look at it: {plain(part.verdict.review)}", style="yellow"))
+    counts = report.counts
+    said = f"  {counts.claims_checked} of {counts.claims} claims could be checked"
+    grounded = "" if report.groundedness is None else f"; {report.groundedness:.0%} of all are supported"
+    out.print(f"{said}{grounded}.")
+    for problem in report.unreadable_sources:
+        out.print(Text(f"  not read: {plain(problem)}", style="yellow"))
 
 
 def _summary(answer: AnswerOut) -> str:

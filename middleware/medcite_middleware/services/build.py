@@ -48,6 +48,24 @@ class Services:
         await self.runs.close()
 
 
+def build_checker(settings: Settings) -> ClaimChecker:
+    """The checker with every judge that the settings allow."""
+    return ClaimChecker([RulesJudge(settings.verify)], None, settings.verify)
+
+
+def build_verifier(settings: Settings, embedder: Embedder | None) -> VerifyService:
+    """A service that checks against documents, without a corpus."""
+    return VerifyService(
+        build_checker(settings),
+        RunRegistry(settings.server.max_runs, settings.server.run_grace_s),
+        settings.verify,
+        index=None,
+        retriever=None,
+        embedder=embedder,
+        versions={"medcite": version("medcite"), "judge": RULES_VERSION},
+    )
+
+
 def build_services(
     settings: Settings,
     index: CorpusIndex,
@@ -65,7 +83,7 @@ def build_services(
     """
     retriever = Retriever(index, embedder, settings.retrieval)
     results = ResultListService(index, retriever)
-    checker = ClaimChecker([RulesJudge(settings.verify)], None, settings.verify)
+    checker = build_checker(settings)
     finder = CorpusFinder(retriever, index, settings.verify)
     writer = GeneratedAnswer(chat_model, settings.llm) if chat_model is not None else None
     versions = {

@@ -99,6 +99,11 @@ class VerifyService:
         """Of medcite, models, prompts and rules; they stand in every report."""
         return dict(self._versions)
 
+    @property
+    def concurrency(self) -> int:
+        """Claims that are checked at the same time."""
+        return self._settings.concurrency
+
     async def open(self, against: Against) -> OpenSources:
         """Read the sources.
 
