@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from medcite_core.answers import Claim, QuoteProof, Verdict
+from medcite_core.ports import Case
+from medcite_core.settings import VerifySettings
+from medcite_core.types import Evidence, Record, Span, assemble_text
 from medcite_middleware.verification.plain_text import noise, plain
 from medcite_middleware.verification.quotes import align_quote, find_quote, quoted_words
+from medcite_middleware.verification.rules import RulesJudge
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "verification"
 SOURCE = (
@@ -214,3 +219,33 @@ def test_fr_162_a_ligature_character_is_found_by_plain_letters_at_its_place() ->
 def test_the_words_of_a_quotation_are_those_between_its_marks() -> None:
     assert quoted_words("“It rose by 3 %.” — Doe A, 2019 [1]") == "It rose by 3 %."
     assert quoted_words("It rose [1].") == "It rose."
+
+
+def quotation(words: str, source: str) -> Verdict:
+    text, sections = assemble_text("A title.", [("", "", source)])
+    evidence = (Evidence(1, Record("7", 1, "A title.", sections, text), "", "", sections[1].span, source, 1.0),)
+    said = f"“{words}” [1]"
+    claim = Claim("c1", Span(0, len(said)), said, (1,), is_quotation=True)
+    return RulesJudge(VerifySettings()).judge(Case(claim, said, evidence, needs_citation=True))
+
+
+def test_the_verdict_of_a_quotation_tells_how_it_was_found() -> None:
+    same = quotation("Mortality fell by 3%.", "Mortality fell by 3%. More follows.")
+    assert (same.label, same.reason) == ("supported", "verbatim")
+    repaired = quotation("The efficacy was high.", "The eﬃcacy was\u00a0high. More follows.")
+    assert repaired.label == "supported"
+    assert isinstance(repaired.proofs[0], QuoteProof)
+    assert repaired.proofs[0].alignment == "repaired"
+    assert repaired.proofs[0].difference == "differs in typography"
+    twice = quotation("It rose.", "It rose. Others fell. It rose.")
+    assert twice.label == "supported"
+    assert "2 places" in twice.explanation
+
+
+def test_an_altered_quotation_is_unsupported_and_the_difference_is_shown() -> None:
+    verdict = quotation("Mortality fell by 31% in women.", "Mortality fell by 13% in women. More follows.")
+    assert (verdict.label, verdict.reason) == ("unsupported", "quote_altered")
+    assert "source “13”, quoted “31”" in verdict.explanation
+    assert isinstance(verdict.proofs[0], QuoteProof)
+    assert verdict.proofs[0].text == "Mortality fell by 13% in women."
+    assert quotation("Penguins fly to the moon.", "Mortality fell by 13%.").reason == "not_in_sources"

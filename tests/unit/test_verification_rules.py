@@ -195,7 +195,8 @@ def test_a_quotation_is_supported_by_the_very_words_cut_from_the_source() -> Non
 
 def test_an_altered_quotation_is_not_supported() -> None:
     verdict = quotation("Drug A was superior to placebo for mortality at 12 months.")
-    assert (verdict.label, verdict.proofs) == ("unsupported", ())
+    assert (verdict.label, verdict.reason) == ("unsupported", "quote_altered")
+    assert [proof.shows for proof in verdict.proofs] == ["closest"]
 
 
 def test_a_verdict_cannot_be_made_without_its_proof() -> None:

@@ -12,13 +12,12 @@ from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Evidence, Source
 from medcite_middleware.verification.absence import absence_verdict
-from medcite_middleware.verification.comparison import compare
 from medcite_middleware.verification.denials import read_denial
 from medcite_middleware.verification.denying import denial_verdict, opposed_but_for_the_sample
 from medcite_middleware.verification.marks import cited_numbers
 from medcite_middleware.verification.matches import Match, Reading, contradicts, matches_of, readings_of, supports
 from medcite_middleware.verification.named_authors import read_named_finding
-from medcite_middleware.verification.quotes import find_quote, quoted_words
+from medcite_middleware.verification.quotations import quotation_verdict
 from medcite_middleware.verification.ruling import RULES_VERSION, Ruling, citation_of, sources_named
 from medcite_middleware.verification.undecided import undecided
 
@@ -42,7 +41,7 @@ class RulesJudge:
         cited = sources_named(case)
         ruling = Ruling(claim, citation_of(claim, evidence), self._settings.quote_threshold)
         if claim.is_quotation:
-            return self._judge_quotation(ruling, cited or evidence)
+            return quotation_verdict(ruling, cited or evidence, self._is_usable)
         if not claim.cited and case.needs_citation:
             return self._without_citation(ruling, evidence, case.text)
         if ruling.citation == "not_found":
@@ -104,20 +103,6 @@ class RulesJudge:
             explanation = f"No source is named here; the words stand in source [{matches[0].evidence.number}]."
             return ruling.verdict("unchecked", "no_citation", explanation, (matches[0].proof("closest"),))
         return ruling.verdict("unchecked", "no_citation", "No source is named for this sentence.")
-
-    def _judge_quotation(self, ruling: Ruling, cited: Sequence[Evidence]) -> Verdict:
-        words = quoted_words(ruling.claim.text)
-        for evidence in cited:
-            span = find_quote(words, evidence.source.text, self._settings.quote_threshold)
-            if span is None:
-                continue
-            match = Match(evidence, span, compare(words, words), is_cited=True)
-            if not self._is_usable(evidence.source):
-                explanation = "The quoted record is retracted."
-                return ruling.verdict("unsupported", "only_retracted", explanation, (match.proof("closest"),))
-            return ruling.verdict("supported", "verbatim", "Quoted word for word.", (match.proof("supports"),))
-        explanation = "These words do not stand in the source that is quoted."
-        return ruling.verdict("unsupported", "not_in_sources", explanation)
 
     def _is_usable(self, source: Source) -> bool:
         return source.is_usable_as_support or self._settings.allow_retracted_support
