@@ -123,6 +123,8 @@ def verifier_of(settings: Settings, corpus: Corpus | None) -> VerifyService:
 
     if corpus is not None:
         return services_of(corpus).verify
+    if settings.llm.provider == "none" and not settings.verify.entailment_model:
+        return build_verifier(settings, None)  # rules alone read whole sources; nothing is embedded
     embedder = build_embedder(settings.embedding)
     wait_for_embedder(embedder)
     return build_verifier(settings, embedder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from medcite.claims_files import read_claims
 from medcite.progress import claim_progress, load_progress
 from medcite.screen import messages, plain, print_report, results
 from medcite_core.errors import InvalidInput, MedciteError
-from medcite_core.settings import Settings
+from medcite_core.plain_documents import text_document
+from medcite_core.settings import Settings, load_settings
 from medcite_core.types import Source
 from medcite_ingestion.documents import FileReader
 from medcite_middleware.export.verdicts.formats import VerdictFormat, write_report
@@ -116,6 +117,23 @@ def verify_text(
     report = asyncio.run(_verify(settings, given, sources))
     _deliver(report, form, out)
     return _exit_code(report, fail_on)
+
+
+def verify_in_python(
+    text: str, sources: str | Sequence[str | Path | tuple[str, str]], question: str, settings: Settings | None
+) -> VerificationReport:
+    """What `medcite.verify` does."""
+    if settings is None:
+        settings = load_settings().settings
+    given = CheckInput(text.strip(), question=question.strip())
+    if not given.text:
+        raise InvalidInput("the text to check is empty", "Give something that states something.")
+    items = [sources] if isinstance(sources, str) else list(sources)
+    names = [str(item) for item in items if not isinstance(item, tuple)]
+    texts = tuple(text_document(*item) for item in items if isinstance(item, tuple))
+    read = read_sources(settings, names, demo=False)
+    against = replace(read.against, documents=(*read.against.documents, *texts))
+    return asyncio.run(_verify(settings, given, replace(read, against=against)))
 
 
 async def _verify(settings: Settings, given: CheckInput, sources: Sources) -> VerificationReport:

@@ -118,6 +118,11 @@ class ClaimChecker:
         self._figures_hold = figures_hold
         self._graph = self._build()
 
+    @property
+    def reads_passages(self) -> bool:
+        """Whether a judge reads single passages: rules read whole sources, models do not."""
+        return self._model is not None or len(self._judges) > 1
+
     # ------------------------------------------------------------ many claims
 
     async def run(self, task: CheckTask, checked: Checked) -> AsyncGenerator[Event]:

@@ -125,7 +125,7 @@ class VerifyService:
         if against.corpus:
             assert self._retriever is not None
             finder = CorpusFinder(self._retriever, self._corpus(), self._settings)
-        elif sum(len(source.text) for source in sources) > SMALL_CHARS:
+        elif self._checker.reads_passages and sum(len(source.text) for source in sources) > SMALL_CHARS:
             finder = await in_thread(DocumentFinder, sources, self._embedder, self._settings)
         return OpenSources(against, whole_sources(sources), finder, tuple(listed))
 
