@@ -101,6 +101,15 @@ def test_a_quote_with_another_meaning_is_not_accepted_and_told_why(words: str, t
         ("5 mm were given", "A dose of 5 mM were given"),
         ("No, statins helped", "No statins helped"),
         ("US troops were ill", "us troops were ill"),
+        ("X is given in ineffective doses", "X is given in in effective doses"),
+        ("The charts were filed in", "The charts were filled in"),
+        ("The area was 5 m in all", "The area was 5 m² in all"),
+        ("X lowers mortality", "Is it true that X lowers mortality?"),
+        ("A fell … C rose", "A fell, B stayed, C rose"),
+        ("Median age was years", "Median age was [12] years"),
+        ("Patients with type", "Patients with type 2 diabetes died."),
+        ("X increased death", "X increased death anxiety."),
+        ("Few patients died", "A few patients died."),
     ],
 )
 def test_a_quote_that_is_cut_joined_or_turned_never_passes(words: str, source: str) -> None:
@@ -115,6 +124,10 @@ def test_a_quote_that_is_cut_joined_or_turned_never_passes(words: str, source: s
         ("improved survival", "The drug failed to improve survival. Later, the drug improved survival."),
         ("tumor growth was randomized", "In all, tumour growth was randomised."),
         ("P < 0.05 was significant.", "A value of p < 0.05 was significant"),
+        ("The ratio was 0.5 in all", "The ratio was 0·5 in all"),
+        ("The drug was modeled on it", "The drug was modelled on it"),
+        ("Small-cell tumours were frequent", "Small cell tumours were frequent"),
+        ("CO2 fell by 5 μg", "CO₂ fell by 5 µg"),
         ("results were good.", "RESULTS were good; they did not last."),
     ],
 )

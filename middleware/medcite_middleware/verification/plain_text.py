@@ -23,13 +23,16 @@ _SPECIAL = re.compile(
 # What an extraction from pages leaves inside sentences. A number at the start of a line is a line number only when the
 # next line counts on: "in\n12 patients" is none.
 _REFERENCE_LINE = re.compile(
-    r"^(?=[^\n]{0,120}(?:\n|$))[^\n]*(?:\b(?:19|20)\d\d;\s?\d+(?:\(\d+\))?:\s?e?\d+|\bdoi:\s?10\.|Downloaded from|All rights reserved|©)"
-    r"[^\n]*\n?",
+    r"^(?=[^\n]{0,120}(?:\n|$))[^\n]*"
+    r"(?:\b(?:19|20)\d\d;\s?\d+(?:\(\d+\))?:\s?e?\d+|\bdoi:\s?10\.|Downloaded from|All rights reserved|©)[^\n]*\n?",
     re.MULTILINE,
 )
 _LINE_NUMBER = re.compile(r"^[^\S\n]*(\d{1,4})(?=[^\S\n]|$)[^\S\n]*", re.MULTILINE)
-_NOTE_MARK = re.compile(r"(?<=[^\W\d_])[¹²³⁴⁵⁶⁷⁸⁹⁰†‡§¶]+(?=[\s,.;:])|(?<=[^\W\d_])\*+(?=[\s,.;:])")
-_REFERENCE_MARK = re.compile(r"(?<=[^\W\d_])\s?\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\](?=[\s,.;:])")
+# A superscript after a short word may be a power: m², R².
+_NOTE_MARK = re.compile(r"(?<=[^\W\d_]{4})[¹²³⁴⁵⁶⁷⁸⁹⁰†‡§¶*]+(?=[\s,.;:])")
+_REFERENCE_MARK = re.compile(
+    r"(?<=[a-z]{3})\s?\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\](?=[\s,.;:])(?!\s*(?:years?|days?|weeks?|months?|[mkμ]?g\b|%))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +69,13 @@ def plain(text: str) -> PlainText:
     return _plain(text, ())
 
 
-@lru_cache(maxsize=512)  # many quotations are looked for in one source
+@lru_cache(maxsize=128)  # many quotations are looked for in one source
 def plain_source(text: str) -> PlainText:
     """`plain`, kept for sources."""
     return _plain(text, ())
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
 def without_noise(text: str) -> PlainText:
     """`plain` without line numbers, lines of a reference or imprint, and marks of footnotes and references."""
     return _plain(text, noise(text))
@@ -164,6 +167,8 @@ def _instead(match: re.Match[str]) -> str:
         return ""
     if kind == "space":
         return " "
+    if found == "·" and match.string[match.start() - 1 : match.start()].isdigit():
+        return "."  # 0·5
     single = _SINGLE.get(found)
     if single is not None:
         return single

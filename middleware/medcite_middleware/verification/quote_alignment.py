@@ -26,7 +26,7 @@ _STOPS = ".,;:!?"
 _MAX_SYMBOLS = 250
 """edlib takes at most 256 different characters."""
 
-_TOKEN = re.compile(r"\d+(?:[.,·]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*|[^\w\s]|\w")
+_TOKEN = re.compile(r"\d+(?:[.,·]\d+)*|[^\W\d_]+(?:['-][^\W\d_]+)*|[^\w\s]|\w")
 _FIRST_WORD, _LAST_WORD = re.compile(r"\w{4,}"), re.compile(r"\w{4,}$")
 _SILENT = frozenset("\"'")
 _LIGATURES = re.compile("ffi|ffl|ff|fi|fl")
@@ -293,8 +293,8 @@ def _is_spelling(removed: list[str], added: list[str]) -> bool:
     bare_left, bare_right = left.replace("-", ""), right.replace("-", "")
     if not bare_left.isalpha() or not bare_right.isalpha():
         return False
-    if bare_left == bare_right:
-        return min(map(len, removed + added)) > 1 or "-" in removed + added
+    if bare_left == bare_right and "-" in left + right:  # "in effective" is not "ineffective"
+        return True
     if len(removed) == len(added) == 1:
         return _american(left) == _american(right)
     return len(added) == 1 and _lost_ligature(right, removed)
@@ -310,7 +310,7 @@ def _american(word: str) -> str:
     )
     word = re.sub(r"(?<=[a-z]{3})is(?=(?:e|es|ed|ing|ation|ations)$)", "iz", word)
     word = re.sub(r"(?<=[a-z]{2})our(?=(?:s|ed|al|able|ing)?$)", "or", word)
-    word = re.sub(r"(?<=[a-z])ll(?=(?:ed|ing)$)", "l", word)
+    word = re.sub(r"(?<=[a-z]{4})ll(?=(?:ed|ing)$)", "l", word)
     return re.sub(r"(?<=[bt])re(?=s?$)", "er", word)
 
 

@@ -72,6 +72,8 @@ def cut_meaning(source: str, span: Span) -> str:
     """
     before = "" if _begins_sentence(source, span.start) else _before(source, span)
     after = "" if _ends_sentence(source, span.end) else _after(source, span)
+    if source[span.end + len(after) : span.end + len(after) + 1] == "?":
+        return "cut before “?”"
     if not before.strip(_OPENING) and not after.strip(_CLOSING):
         return ""
     return _cut_token(span.of(source), before, after) or _turned_before(before) or _turned_after(after)
