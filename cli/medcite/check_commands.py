@@ -1,4 +1,4 @@
-"""The commands `verify` and `batch`."""
+"""The commands `verify`, `batch` and `calibrate`."""
 
 from __future__ import annotations
 
@@ -64,6 +64,17 @@ def batch(
     code = check_batch(settings, claims, _named(against, demo), out, demo=demo, form=chosen, fail_on=_labels(fail_on))
     if code:
         raise typer.Exit(code)
+
+
+def calibrate(
+    ctx: typer.Context,
+    items: Annotated[Path, typer.Argument(help='JSON Lines: {"claim", "evidence", "label"}, label supported or not.')],
+    as_json: o.Json = False,
+) -> None:
+    """Measure the entailment model on labelled items, and keep the threshold that it can be trusted at."""
+    from medcite import calibrating
+
+    calibrating.calibrate(invocation(ctx).load().settings, items, as_json=as_json)
 
 
 def _labels(fail_on: list[str] | None) -> list[str]:

@@ -216,6 +216,7 @@ def ask(
 
 app.command()(check_commands.verify)
 app.command()(check_commands.batch)
+app.command()(check_commands.calibrate)
 
 
 def _filter(

@@ -155,8 +155,8 @@ class VerifySettings(_Part):
         "", description="Cross-encoder that reads paraphrases: a Hugging Face name or a folder; none by default."
     )
     entailment_revision: str = Field("", description="Commit of that model on the hub.")
-    entailment_threshold: float = Field(
-        0.9, ge=0.5, le=1, description="Least confidence of that model; `medcite calibrate` finds one for a model."
+    entailment_threshold: float | None = Field(
+        None, ge=0.5, le=1, description="Least confidence of that model; else what `medcite calibrate` found, or 0.9."
     )
     corpus_evidence: int = Field(8, ge=1, le=50, description="Passages of the corpus read for a claim, and against it.")
     document_evidence: int = Field(30, ge=1, le=200, description="Passages of given documents read for a claim.")

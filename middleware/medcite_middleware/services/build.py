@@ -8,7 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from medcite_core.ports import CorpusIndex, Embedder
+from medcite_core.ports import CorpusIndex, Embedder, Judge
 from medcite_core.settings import Settings
 from medcite_middleware.answering.generated import GeneratedAnswer
 from medcite_middleware.answering.rewriting import REWRITE_PROMPT_VERSION, QuestionRewriter
@@ -23,6 +23,8 @@ from medcite_middleware.services.exporting import ExportService
 from medcite_middleware.services.result_list import ResultListService
 from medcite_middleware.services.runs import RunRegistry
 from medcite_middleware.services.verifying import VerifyService
+from medcite_middleware.verification.calibration import load_calibration
+from medcite_middleware.verification.entailment import EntailmentJudge, EntailmentModel
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
 
 if TYPE_CHECKING:
@@ -49,8 +51,24 @@ class Services:
 
 
 def build_checker(settings: Settings) -> ClaimChecker:
-    """The checker with every judge that the settings allow."""
-    return ClaimChecker([RulesJudge(settings.verify)], None, settings.verify)
+    """The checker with every judge that the settings allow.
+
+    Raises:
+        InvalidSettings: the calibration of the entailment model is damaged.
+    """
+    judges: list[Judge] = [RulesJudge(settings.verify)]
+    if model := entailment_model(settings):
+        threshold = settings.verify.entailment_threshold
+        judges.append(
+            EntailmentJudge(model, load_calibration(settings.data_dir, model.name, model.revision, threshold))
+        )
+    return ClaimChecker(judges, None, settings.verify)
+
+
+def entailment_model(settings: Settings) -> EntailmentModel | None:
+    """The cross-encoder that the settings name, not loaded yet; None without one."""
+    verify = settings.verify
+    return EntailmentModel(verify.entailment_model, verify.entailment_revision) if verify.entailment_model else None
 
 
 def build_verifier(settings: Settings, embedder: Embedder | None) -> VerifyService:
