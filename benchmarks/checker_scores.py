@@ -5,7 +5,9 @@ macro-F1 and confusion, abstention, calibration, and coverage at no more than 2 
 halves by a hash of their record: a threshold is fitted on one and reported on the other; rules have none, and the same
 half is reported. An abstention is "not enough info" in the macro-F1 and stands by itself in the confusion.
 
-    .venv/bin/python benchmarks/checker_scores.py --data FOLDER
+`--entailment` adds a cross-encoder; one to measure with is made by `train_small_entailment.py` from the tuning halves.
+
+    .venv/bin/python benchmarks/checker_scores.py --data FOLDER [--entailment FOLDER]
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from claim_data import SETS, Item, items_of, missing, sample
-from judging import Judging, agreeing_judging, rules_judging
+from judging import Judging, agreeing_judging, entailment_judging, rules_judging
 
 RESULTS = Path(__file__).parent / "results"
 MAX_WRONG = 0.02
@@ -131,6 +133,8 @@ def _share(part: int, whole: int) -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a folder with scifact/, check-covid/, clinifact/, scone-nli/")
+    parser.add_argument("--entailment", default="", help="an entailment model: its folder or its name on a hub")
+    parser.add_argument("--entailment-sample", type=int, default=400, help="items of each set for that model")
     parser.add_argument("--limit", type=int, default=1500, help="items of each set at most")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
@@ -144,12 +148,16 @@ def main() -> int:
         "rules": rules_judging,
         "policy with a judge that always agrees": agreeing_judging,
     }
+    if arguments.entailment:
+        judges["entailment"] = lambda: entailment_judging(arguments.entailment, with_rules=False)
+        judges["policy: rules and entailment"] = lambda: entailment_judging(arguments.entailment, with_rules=True)
     report: dict[str, Any] = {"seed": arguments.seed, "sets": {n: len(i) for n, i in sets.items()}, "judges": {}}
     for judge_name, made in judges.items():
         with made() as judging:
             about: dict[str, Any] = {"what": judging.what, "sets": {}}
             for name, items in sets.items():
-                about["sets"][name] = scores(name, items, judging)
+                chosen = sample(items, arguments.entailment_sample if "entailment" in judge_name else len(items), 2)
+                about["sets"][name] = scores(name, chosen, judging)
                 print(judge_name, name, json.dumps(about["sets"][name]["confusion"]), file=sys.stderr)
             report["judges"][judge_name] = about
     RESULTS.mkdir(exist_ok=True)

@@ -25,6 +25,7 @@ class Item:
     """One claim against one record. `gold`: supported, contradicted, not_supported or not_enough_info.
 
     `half` is `tuning` or `reported`, by a hash of the record: what is fitted on the one is told of the other.
+    `rationale` are the sentences that people named as the reason, where the set has them.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Item:
     record: Record
     gold: str
     half: str
+    rationale: str = ""
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -75,23 +77,30 @@ def _record(record_id: str, title: str, parts: list[tuple[str, str, str]]) -> Re
     return Record(record_id, 1, title, sections, text)
 
 
+def _abstracts(folder: Path, key: str) -> dict[str, tuple[Record, list[str]]]:
+    """Records of a set of abstracts in sentences, and those sentences."""
+    found = {}
+    for row in _lines(folder / "corpus.jsonl"):
+        sentences = [s.strip() for s in row["abstract"]]
+        found[str(row[key])] = (_record(str(row[key]), row["title"], [("", "", " ".join(sentences))]), sentences)
+    return found
+
+
 def _scifact(folder: Path) -> Iterator[Item]:
-    records = {
-        str(d["doc_id"]): _record(str(d["doc_id"]), d["title"], [("", "", " ".join(s.strip() for s in d["abstract"]))])
-        for d in _lines(folder / "corpus.jsonl")
-    }
+    abstracts = _abstracts(folder, "doc_id")
     for row in _lines(folder / "pairs.jsonl"):
-        record = records[str(row["doc_id"])]
-        yield Item(row["id"], row["claim"], record, row["label"], half_of(record.pmid))
+        record, sentences = abstracts[str(row["doc_id"])]
+        reason = " ".join(sentences[n] for n in row["rationales"][0][:3]) if row["rationales"] else ""
+        yield Item(row["id"], row["claim"], record, row["label"], half_of(record.pmid), reason)
 
 
 def _check_covid(folder: Path) -> Iterator[Item]:
-    records = {
-        d["cord_id"]: _record(d["cord_id"], d["title"], [("", "", " ".join(s.strip() for s in d["abstract"]))])
-        for d in _lines(folder / "corpus.jsonl")
-    }
+    abstracts = _abstracts(folder, "cord_id")
     for row in _lines(folder / "claims.jsonl"):
-        yield Item(row["id"], row["claim"], records[row["cord_id"]], row["label"], half_of(row["cord_id"]))
+        record, sentences = abstracts[row["cord_id"]]
+        named = [n for n, weight in row["evidence"] if weight == "primary" and n < len(sentences)]
+        reason = " ".join(sentences[n] for n in named[:3])
+        yield Item(row["id"], row["claim"], record, row["label"], half_of(row["cord_id"]), reason)
 
 
 def _clinifact(folder: Path) -> Iterator[Item]:

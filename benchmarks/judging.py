@@ -13,7 +13,10 @@ from medcite_core.answers import Claim, Verdict
 from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Span
+from medcite_middleware.verification.calibration import Calibration
 from medcite_middleware.verification.claims import split_text
+from medcite_middleware.verification.entailment import EntailmentJudge, EntailmentModel
+from medcite_middleware.verification.policy import combine, is_open
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
 
 
@@ -48,3 +51,22 @@ def rules_judging() -> Iterator[Judging]:
 def agreeing_judging() -> Iterator[Judging]:
     """The policy with the worst of models, which supports everything: what its vetoes let through."""
     yield Judging("supports everything", agreeing(VerifySettings(), figures_veto()))
+
+
+@contextmanager
+def entailment_judging(model: str, *, with_rules: bool) -> Iterator[Judging]:
+    """A cross-encoder alone, or behind the rules and under the policy's vetoes.
+
+    It decides from a confidence of 0.5 on; what threshold it deserves is for the scores to find.
+    """
+    settings = VerifySettings()
+    judge = EntailmentJudge(EntailmentModel(model), Calibration(model, "", threshold=0.5))
+    rules, veto = RulesJudge(settings), figures_veto()
+
+    def decide(case: Case) -> Verdict:
+        votes = [rules.judge(case)]
+        if is_open(case, votes[0]):
+            votes.append(judge.judge(case))
+        return combine(case, votes, settings, veto)
+
+    yield Judging(model.rstrip("/").rpartition("/")[2], decide if with_rules else judge.judge)

@@ -31,6 +31,11 @@ GOLDEN = Path(__file__).parent.parent / "golden" / "verification"
         ("Coffee reduces dementia.", "Coffee was associated with less dementia.", "certainty"),
         ("All patients recovered.", "Patients recovered.", "certainty"),
         ("Survival improved in men.", "Survival improved in women.", "group"),
+        ("Zetamab prolonged survival.", "Zetamab prolonged survival only in mice with melanoma.", "left out"),
+        ("IL-6 rose in adults.", "IL-8 rose in adults.", "name"),
+        ("BDNF rose in adults.", "Insulin rose in many adults.", "name"),
+        ("Zetamab cut deaths from 12 to 30.", "Zetamab cut deaths from 30 to 12.", "order"),
+        ("Aspirin reduces stroke.", "Aspirin could reduce stroke.", "certainty"),
         ("Placebo was superior to zetamab.", "Zetamab was superior to placebo.", "order"),
         ("Sitagliptin lowered HbA1c by 1.1 points.", "Metformin lowered HbA1c by 1.1 points.", "word"),
     ],
@@ -51,6 +56,8 @@ def test_a_claim_that_says_otherwise_is_told_by_kind(claim: str, quote: str, kin
         ("Survival improved in men and women.", "Survival improved in women and in men."),
         ("p was below 0.05.", "This was significant (p < 0.05)."),
         ("It works.", "It works."),
+        ("BMI rose in adults.", "The body mass index of adults rose."),
+        ("IL-6 rose in adults.", "Interleukin-6 (IL6) rose in adults and children."),
     ],
 )
 def test_a_claim_that_says_the_same_or_less_passes(claim: str, quote: str) -> None:

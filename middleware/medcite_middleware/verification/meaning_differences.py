@@ -72,6 +72,9 @@ for _row in _GROUPS.strip().splitlines():
         _OTHER_GROUPS.setdefault(_word, set()).update(_one)
 
 _DIGIT = re.compile(r"\d")
+_LIMITS = frozenset(
+    "only except unless if but without although though mice mouse rats rat murine vitro animals animal".split()
+)
 _HEDGES = HEDGES | {"could", "would"}
 _NAME = re.compile(r"(?=\w*[A-Z0-9])(?=\w*[^\W\d_])[\w-]{2,}")
 _COMMON_CAPITALS = frozenset("DNA RNA CI OR RR HR US USA UK EU WHO II III IV".split())
@@ -88,7 +91,18 @@ def meaning_differs(a: str, b: str) -> str:
     differs here does not make two texts the same.
     """
     ours, theirs = meaning_words(a), meaning_words(b)
-    for check in (_numbers, _names, _negation, _direction, _comparison, _certainty, _group, _order, _one_word):
+    for check in (
+        _numbers,
+        _names,
+        _negation,
+        _direction,
+        _comparison,
+        _certainty,
+        _group,
+        _order,
+        _left_out,
+        _one_word,
+    ):
         told = check(ours, theirs, a, b)
         if told:
             return told
@@ -278,6 +292,18 @@ def _group(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> st
     return ""
 
 
+def _left_out(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
+    """Whether a claim in the quote's own words leaves out what limits it: "only", "unless", "in mice"."""
+    left, right = [w.form.casefold() for w in ours], [w.form.casefold() for w in theirs]
+    codes = Indel.opcodes(right, left)
+    added = sum(code.dest_end - code.dest_start for code in codes if code.tag == "insert")
+    if added > 1 or len(left) - added < 3:
+        return ""
+    gone = [w for code in codes if code.tag == "delete" for w in right[code.src_start : code.src_end]]
+    limits = [w for w in gone if w in _LIMITS and w not in left]
+    return f"left out: “{limits[0]}” there, not here" if limits else ""
+
+
 def _one_word(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
     """Whether the texts are the same but for one word, which then names something else: a copy, not a paraphrase."""
     left, right = [w.form.casefold() for w in ours], [w.form.casefold() for w in theirs]
@@ -296,7 +322,7 @@ def _order(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> st
         return ""
     common = Counter(left) & Counter(right)
     shared = sum(common.values())
-    if shared < len(left) - 1 or shared < 2:
+    if shared < len(left) - 1 or shared < 3:
         return ""
     kept_left = [w for w in left if w in common]
     kept_right = [w for w in right if w in common]
