@@ -74,7 +74,7 @@ _ANTONYMS = [
     survival/mortality mortality/survival protective/harmful beneficial/harmful old/young older/younger younger/older
     first/last left/right right/left normal/abnormal loss/gain gain/loss proximal/distal within/outside""".split()
 ]
-_NAME = re.compile(r"\b(?=\w*[A-Z0-9])(?:[A-Z][A-Za-z0-9]*[A-Z0-9][A-Za-z0-9-]*|[a-z]+[A-Z][A-Za-z0-9-]*)\b")
+_NAME = re.compile(r"\b(?=\w*[A-Z0-9])(?:[A-Z][A-Za-z0-9]*[A-Z0-9][A-Za-z0-9-]*|[a-z]+[A-Z][A-Za-z0-9-]*)\b(?!\s*:)")
 _NOT_A_NAME = frozenset("CI HR OR RR SD SE II III IV USA UK US NS WHO BMI DNA RNA".split())
 _ARM = re.compile(
     r"\b([A-Za-z][\w-]{2,})(?=\s+(?:group|groups|arm|arms|cohort|cells|mice|patients|therapy|treatment)\b)"
@@ -83,9 +83,7 @@ _NOT_AN_ARM = frozenset(
     """the two three four both these those this each all other same study age many most some such further our their
     cancer of and with whose more fewer treatment control-group were for experimental different""".split()
 )
-_TIME = re.compile(
-    r"\b(?:\d+(?:\.\d+)?|one|two|three|four|five|six|eight|ten|twelve)[\s-](?:day|week|month|year|hour)s?\b", re.I
-)
+_TIME = re.compile(r"\b\d+(?:\.\d+)?[\s-](?:day|week|month|year|hour)s?\b", re.IGNORECASE)
 _PHASES = (("baseline", "follow-up"), ("preoperative", "postoperative"), ("short-term", "long-term"), ("day", "night"))
 _LIMIT = re.compile(
     r"(?:,?\s+but (?:not|only)\b|,?\s+except\b|,?\s+unless\b|,?\s+only (?:in|when|if|after)\b|,?\s+if\b|,?\s+when\b|"
