@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from medcite_core.types import Span
+from medcite_middleware.verification.asides import is_droppable
 from medcite_middleware.verification.vocabulary import HEDGES, NEGATIONS
+from medcite_middleware.verification.words import strict_words
 
 _REACH = 600
 """Characters looked at on either side, at most; no sentence needs more."""
@@ -44,12 +46,15 @@ _TURNS_BEFORE = (
         claims believed belief speculated question questioned deny denied denies refute refuted refutes disproved
         disprove reject rejected rejects exclude excluded rule ruled against would could should little few only either
         aim aimed aims investigate investigated determine evaluate evaluated assess examine test tested purpose
-        objective prevent prevented prevents preventing avoid avoided avoids stop stopped withdrawn retracted""".split()
+        objective prevent prevented prevents preventing avoid avoided avoids stop stopped withdrawn retracted
+        myth myths misconception doubts dispute disputed false falsely wrong wrongly erroneous erroneously rarely seldom
+        supposedly allegedly purportedly""".split()
     )
 )
 _TURNS_AFTER = NEGATIONS | frozenset(
     """if unless except only rather than although though however but while whereas until provided depending
-    insignificant nonsignificant unlikely unclear uncertain questionable doubtful ns""".split()
+    insignificant nonsignificant unlikely unclear uncertain questionable doubtful ns
+    disproved refuted disputed retracted false falsely wrong erroneous untrue inconclusive myth rarely seldom""".split()
 )
 _VALUE_GOES_ON = re.compile(
     r"\s?(?:[%‰°×/±·^]|[-–−]?\s?fold\b|percent|per\s+cent|percentage|[kmµμn]?(?:g|l|mol|m|iu|u|pa)\b|mm\s?hg|"
@@ -76,7 +81,8 @@ def cut_meaning(source: str, span: Span) -> str:
         return "cut before “?”"
     if not before.strip(_OPENING) and not after.strip(_CLOSING):
         return ""
-    return _cut_token(span.of(source), before, after) or _turned_before(before) or _turned_after(after)
+    words = span.of(source)
+    return _cut_token(words, before, after) or _turned_before(before) or _turned_after(after) or _no_effect(after)
 
 
 def _begins_sentence(source: str, start: int) -> bool:
@@ -135,6 +141,14 @@ def _cut_token(words: str, before: str, after: str) -> str:
 
 def _may_follow(word: str) -> bool:
     return word in _GOES_ON or word.endswith(("ly", "ed", "ing"))
+
+
+def _no_effect(after: str) -> str:
+    """A statistic in brackets directly behind the words that takes them back: "(95% CI −2 to 12)"."""
+    bracket = re.match(r"\s*(\([^()]*\)|\[[^\[\]]*\])", after)
+    if bracket is None or not re.search(r"\b(?:CI|interval|p)\b", bracket.group(1), re.IGNORECASE):
+        return ""
+    return "" if is_droppable(strict_words(bracket.group(1)), ()) else f"cut before “{bracket.group(1)}”"
 
 
 def _turned_before(before: str) -> str:
