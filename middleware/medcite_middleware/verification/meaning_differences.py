@@ -75,6 +75,13 @@ _DIGIT = re.compile(r"\d")
 _LIMITS = frozenset(
     "only except unless if but without although though mice mouse rats rat murine vitro animals animal".split()
 )
+_GREEK = str.maketrans({"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "κ": "kappa", "ω": "omega"})
+_COMPARING = frozenset("than versus vs compared superior inferior over exceeded exceeds".split())
+# Words that deny by themselves, whatever the other text has.
+_NEGATIVE = frozenset(
+    "ineffective unsafe insignificant nonsignificant unable unaffected unchanged unsuccessful".split()
+)
+_NEAR_COPY = 0.8
 _HEDGES = HEDGES | {"could", "would"}
 _NAME = re.compile(r"(?=\w*[A-Z0-9])(?=\w*[^\W\d_])[\w-]{2,}")
 _COMMON_CAPITALS = frozenset("DNA RNA CI OR RR HR US USA UK EU WHO II III IV".split())
@@ -90,6 +97,7 @@ def meaning_differs(a: str, b: str) -> str:
     and its negations, directions, comparisons and certainty must be those of `b`. A veto, never a proof: that nothing
     differs here does not make two texts the same.
     """
+    a, b = a.translate(_GREEK), b.translate(_GREEK)
     ours, theirs = meaning_words(a), meaning_words(b)
     for check in (
         _numbers,
@@ -170,8 +178,16 @@ def _names(ours: Sequence[Word], theirs: Sequence[Word], a: str, b: str) -> str:
         figures = re.findall(r"\d+", word.form)
         if len(letters) > 1 and _stands_for(letters, theirs) and all(f in re.findall(r"\d+", b) for f in figures):
             continue
+        if figures and _written_out(letters, figures[0], b):
+            continue
         return f"name: {word.span.of(a)} does not stand there"
     return ""
+
+
+def _written_out(letters: str, figure: str, text: str) -> bool:
+    """Whether a long word that the letters stand for bears the figure: IL-2 is "interleukin 2"."""
+    pattern = r"\b" + r"[a-z]*".join(letters) + rf"[a-z]{{3,}}[\s-]*{figure}\b"
+    return re.search(pattern, text, re.IGNORECASE) is not None
 
 
 def _stands_for(letters: str, words: Sequence[Word]) -> bool:
@@ -214,6 +230,9 @@ def _negations(words: Sequence[Word], others: Sequence[Word]) -> int:
     count = sum(f in _NEGATION_WORDS for f in forms)
     for form in set(forms):
         if form in other_forms:
+            continue
+        if form in _NEGATIVE:
+            count += 1
             continue
         for prefix in ("un", "in", "im", "ir", "non", "dis"):
             rest = form.removeprefix(prefix).lstrip("-")
@@ -275,7 +294,8 @@ def _certainty(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -
     hedges = (there & _HEDGES) - {"indicate", "indicates", "likely", "potential"}
     if hedges and not here & _HEDGES:
         return f"certainty: “{sorted(hedges)[0]}” there, nothing like it here"
-    if there & ASSOCIATIONS and not here & ASSOCIATIONS and (here & CAUSES) - there:
+    both_deny = bool(here & _NEGATION_WORDS) and bool(there & _NEGATION_WORDS)
+    if there & ASSOCIATIONS and not here & ASSOCIATIONS and (here & CAUSES) - there and not both_deny:
         return f"certainty: a cause here (“{sorted((here & CAUSES) - there)[0]}”), an association there"
     wholes = here & (WHOLES | _STRONGER) - there
     if wholes:
@@ -328,7 +348,11 @@ def _order(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> st
     kept_right = [w for w in right if w in common]
     in_order = Indel.distance(kept_left, kept_right)
     spare = abs(len(kept_left) - len(kept_right))
-    return "order: the same words in another order" if in_order > spare + 1 else ""
+    if in_order <= spare + 1:
+        return ""
+    compares = any(w.form in _COMPARING for w in (*ours, *theirs))
+    is_copy = Counter(left) == Counter(right) or 2 * shared >= _NEAR_COPY * (len(left) + len(right))
+    return "order: the same words in another order" if compares or is_copy else ""
 
 
 def _content(words: Sequence[Word]) -> list[str]:
@@ -337,7 +361,7 @@ def _content(words: Sequence[Word]) -> list[str]:
         stem(w.form)
         for w in words
         if w.kind in ("word", "identifier", "number") and w.form not in FILLERS | AUXILIARIES
-        if len(w.form) > 2 or w.form == "or" or w.is_number
+        if len(w.form) > 2 or w.form == "or" or w.is_number or w.form[0].isupper()
     ]
     for at in range(1, len(found) - 1):
         if found[at] in ("and", "or") and found[at - 1] > found[at + 1]:
