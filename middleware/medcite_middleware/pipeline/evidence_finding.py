@@ -31,6 +31,7 @@ MAX_QUERY_CHARS = 900
 _WORD = re.compile(r"[^\W_]+(?:[-.,/][^\W_]+)*")
 _K1, _B = 1.2, 0.75
 _LEXICAL_SHARE = 0.5
+_MAX_OPPOSITES = 12
 
 
 def query_for(claim: Claim, digit_weight: int) -> str:
@@ -53,7 +54,7 @@ def _turned(words: str) -> str:
     opposites: dict[str, list[str]] = {}
     for left, right in sorted(OPPOSITES):
         opposites.setdefault(left, []).append(right)
-    pieces = [" ".join(opposites.get(word.casefold(), [word])[:4]) for word in _WORD.findall(words)]
+    pieces = [" ".join(opposites.get(word.casefold(), [word])[:_MAX_OPPOSITES]) for word in _WORD.findall(words)]
     turned = " ".join(pieces)
     return turned if turned.split() != _WORD.findall(words) else ""
 

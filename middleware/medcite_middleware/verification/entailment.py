@@ -74,6 +74,7 @@ class Window:
 
     evidence: Evidence
     span: Span
+    sentences: int
 
     @property
     def text(self) -> str:
@@ -172,9 +173,9 @@ class EntailmentJudge:
             return self._verdict(case, "unchecked", "source_unreadable", "There is no evidence to read.", ())
         claim = without_marks(case.claim.standalone)
         shares = self._model.probabilities([(w.text, claim) for w in windows], self._calibration.temperature)
-        supports, against = int(shares[:, 0].argmax()), int(shares[:, 1].argmax())
-        confidence, opposition = float(shares[supports, 0]), float(shares[against, 1])
         threshold = self._calibration.threshold
+        supports, against = (_most_telling(windows, shares[:, column], threshold) for column in (0, 1))
+        confidence, opposition = float(shares[supports, 0]), float(shares[against, 1])
         searched = f"The entailment model read {len(windows)} windows of the evidence" + (
             f"; {left_out} were left out." if left_out else "."
         )
@@ -253,9 +254,20 @@ def windows_of(evidence: Sequence[Evidence]) -> tuple[list[Window], int]:
             for length in range(1, WINDOW_SENTENCES + 1):
                 for first in range(len(inside) - length + 1):
                     span = Span(inside[first].start, inside[first + length - 1].end)
-                    found.setdefault((one.source.source_id, span), Window(one, span))
+                    found.setdefault((one.source.source_id, span), Window(one, span, length))
     windows = list(found.values())
     return windows[:MAX_WINDOWS], max(0, len(windows) - MAX_WINDOWS)
+
+
+def _most_telling(windows: Sequence[Window], shares: npt.NDArray[np.float64], threshold: float) -> int:
+    """The surest of the shortest windows that reach the threshold; without any, the surest of all.
+
+    A quotation should hold the sentence that says it and none beside it.
+    """
+    reaching = [at for at in range(len(windows)) if shares[at] >= threshold]
+    if not reaching:
+        return int(shares.argmax())
+    return min(reaching, key=lambda at: (windows[at].sentences, -shares[at], at))
 
 
 def _proof(window: Window, shows: Any) -> QuoteProof:

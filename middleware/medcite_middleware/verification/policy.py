@@ -15,6 +15,7 @@ from dataclasses import replace
 from medcite_core.answers import CitationState, QuoteProof, Verdict, Vote
 from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
+from medcite_middleware.verification.marks import without_marks
 from medcite_middleware.verification.meaning_differences import meaning_differs
 
 OPEN_REASONS = frozenset(
@@ -89,22 +90,26 @@ def _checked(case: Case, vote: Verdict, settings: VerifySettings, figures_hold: 
     usable = [q for q in quotes if settings.allow_retracted_support or _is_usable(case, q)]
     if quotes and not usable:
         return _fallen(vote, "unsupported", "only_retracted", "Only a retracted record says this.")
-    if any(p.kind == "computation" for p in vote.proofs):
+    if vote.label == "supported" and any(p.kind == "computation" for p in vote.proofs):
         return vote
     texts = [quote.text for quote in usable]
-    problems = [problem for problem in [_meaning(case.claim.standalone, texts)] if problem]
+    words = without_marks(case.claim.standalone)
+    problems = [problem for problem in [_meaning(words, texts)] if problem]
     if figures_hold is not None:
-        problems += figures_hold(case.claim.standalone, texts)
+        problems += figures_hold(words, texts)
     if problems:
         return _fallen(vote, "unchecked", "not_borne_out", problems[0])
     return vote
 
 
 def _meaning(claim: str, quotes: Sequence[str]) -> str:
-    """What the quotes, each and all together, leave different; empty when one of them or their sum does not differ."""
-    together = " ".join(quotes)
-    found = [meaning_differs(claim, text) for text in dict.fromkeys((*quotes, together)) if text]
-    return "" if not found or "" in found else found[0]
+    """What differs between a claim and the words shown for it; empty when nothing does, in any of the quotes.
+
+    In any: a second quotation, about something else, must not lend its negation or its figure to the claim.
+    """
+    if not quotes:
+        return "There are no words that bear it out."
+    return next((found for text in quotes if (found := meaning_differs(claim, text))), "")
 
 
 def _fallen(vote: Verdict, label: str, reason: str, explanation: str) -> Verdict:
