@@ -24,8 +24,8 @@ from typing import Any
 from adversarial_edits import EDIT_KINDS, edits
 from checker_edits import demo_records
 from claim_data import Item, items_of, sample
+from judging import agreeing, entailment_behind_the_rules, figures_veto, string_equality
 from quote_alignment import typeset
-from rapidfuzz import fuzz
 
 from medcite_core.answers import Claim, Verdict
 from medcite_core.ports import Case
@@ -33,9 +33,7 @@ from medcite_core.sentences import sentence_spans
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Span
 from medcite_middleware.verification.claims import split_text
-from medcite_middleware.verification.policy import combine, is_open
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
-from medcite_middleware.verification.sources import quote_proof, source_sentences
 
 RESULTS = Path(__file__).parent / "results"
 CONTROLS = ("untouched", "untouched, typeset")
@@ -66,33 +64,6 @@ def labels_of(text: str, item: Item, judge: Callable[[Case], Verdict]) -> tuple[
     return "supported", verdicts
 
 
-def string_equality(case: Case) -> Verdict:
-    """The named baseline: supported when the text is one of the abstract's sentences, else unchecked."""
-    source = case.evidence[0].source
-    equal = next((s for s in source_sentences(source) if s.of(source.text) == case.text), None)
-    if equal is None:
-        return Verdict(case.claim.id, "unchecked", "not_in_sources", "")
-    return Verdict(case.claim.id, "supported", "verbatim", "", (quote_proof(case.evidence[0], equal, "supports"),))
-
-
-def agreeing(settings: VerifySettings, veto: Any) -> Callable[[Case], Verdict]:
-    """The policy with the worst of models: one that supports everything and shows the most similar sentence."""
-    rules = RulesJudge(settings)
-
-    def judge(case: Case) -> Verdict:
-        first = rules.judge(case)
-        if not is_open(case, first):
-            return combine(case, [first], settings, veto)
-        evidence = case.evidence[0]
-        text = evidence.source.text
-        best = max(source_sentences(evidence.source), key=lambda s: fuzz.token_set_ratio(case.claim.text, s.of(text)))
-        proofs = (quote_proof(evidence, best, "supports"),)
-        yes = Verdict(case.claim.id, "supported", "entailed", "", proofs, "right", judge="agreeing", confidence=1.0)
-        return combine(case, [first, yes], settings, veto)
-
-    return judge
-
-
 def judges() -> dict[str, Callable[[Case], Verdict]]:
     """By name; the last two are no judges of medcite but what it is compared with, and the worst case."""
     settings = VerifySettings()
@@ -101,15 +72,6 @@ def judges() -> dict[str, Callable[[Case], Verdict]]:
         "string equality": string_equality,
         "policy with a judge that always agrees": agreeing(settings, figures_veto()),
     }
-
-
-def figures_veto() -> Any:
-    """The check of figures, as the service wires it; None where it is not built in."""
-    try:
-        from medcite_middleware.verification.figures import figures_hold
-    except ImportError:
-        return None
-    return figures_hold
 
 
 def verbatim(items: Sequence[Item], rng: random.Random) -> Iterator[Attack]:
@@ -206,6 +168,8 @@ def main() -> int:
     parser.add_argument("--records", type=int, default=150, help="abstracts of each corpus in the verbatim half")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", type=Path, help="a folder with scifact/ and clinifact/: adds the paraphrase half")
+    parser.add_argument("--entailment", default="", help="an entailment model, to judge behind the rules as well")
+    parser.add_argument("--entailment-sample", type=int, default=150, help="texts of each half for that model")
     parser.add_argument("--fixture", type=Path, help="write a small suite for the tests there, and measure nothing")
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
@@ -228,6 +192,11 @@ def main() -> int:
         chosen = [a for a in attacks if a.half == half]
         if chosen:
             report[half] = {name: measure(chosen, judge) for name, judge in judges().items()}
+            if arguments.entailment:
+                some = rng.sample(chosen, min(arguments.entailment_sample, len(chosen)))
+                some += rng.sample([a for a in chosen if a.kind == "untouched"], 50)
+                judged = measure(some, entailment_behind_the_rules(arguments.entailment, threshold=0.9))
+                report[half]["policy: rules and entailment at 0.9, on a sample"] = judged
     RESULTS.mkdir(exist_ok=True)
     name = "checker_suite.json" if "paraphrase" in report else "checker_suite_demo.json"
     (RESULTS / name).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
-from checker_suite import agreeing, figures_veto
 from claim_data import Item
+from rapidfuzz import fuzz
 
 from medcite_core.answers import Claim, Verdict
 from medcite_core.ports import Case
@@ -18,6 +19,7 @@ from medcite_middleware.verification.claims import split_text
 from medcite_middleware.verification.entailment import EntailmentJudge, EntailmentModel
 from medcite_middleware.verification.policy import combine, is_open
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
+from medcite_middleware.verification.sources import quote_proof, source_sentences
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,57 @@ def case_of(item: Item) -> Case:
     return Case(claim, item.claim, item.evidence, frozenset((item.record.pmid,)))
 
 
+def string_equality(case: Case) -> Verdict:
+    """The named baseline: supported when the text is one of the abstract's sentences, else unchecked."""
+    source = case.evidence[0].source
+    equal = next((s for s in source_sentences(source) if s.of(source.text) == case.text), None)
+    if equal is None:
+        return Verdict(case.claim.id, "unchecked", "not_in_sources", "")
+    return Verdict(case.claim.id, "supported", "verbatim", "", (quote_proof(case.evidence[0], equal, "supports"),))
+
+
+def agreeing(settings: VerifySettings, veto: Any) -> Callable[[Case], Verdict]:
+    """The policy with the worst of models: one that supports everything and shows the most similar sentence."""
+    rules = RulesJudge(settings)
+
+    def judge(case: Case) -> Verdict:
+        first = rules.judge(case)
+        if not is_open(case, first):
+            return combine(case, [first], settings, veto)
+        evidence = case.evidence[0]
+        text = evidence.source.text
+        best = max(source_sentences(evidence.source), key=lambda s: fuzz.token_set_ratio(case.claim.text, s.of(text)))
+        proofs = (quote_proof(evidence, best, "supports"),)
+        yes = Verdict(case.claim.id, "supported", "entailed", "", proofs, "right", judge="agreeing", confidence=1.0)
+        return combine(case, [first, yes], settings, veto)
+
+    return judge
+
+
+def figures_veto() -> Any:
+    """The check of figures, as the service wires it; None where it is not built in."""
+    try:
+        from medcite_middleware.verification.figures import figures_hold
+    except ImportError:
+        return None
+    return figures_hold
+
+
+def entailment_behind_the_rules(model: str, threshold: float) -> Callable[[Case], Verdict]:
+    """The policy with a cross-encoder: the rules first, then the model, then the vetoes."""
+    settings = VerifySettings()
+    judge = EntailmentJudge(EntailmentModel(model), Calibration(model, "", threshold=threshold))
+    rules, veto = RulesJudge(settings), figures_veto()
+
+    def decide(case: Case) -> Verdict:
+        votes = [rules.judge(case)]
+        if is_open(case, votes[0]):
+            votes.append(judge.judge(case))
+        return combine(case, votes, settings, veto)
+
+    return decide
+
+
 @contextmanager
 def rules_judging() -> Iterator[Judging]:
     """The rules alone."""
@@ -59,14 +112,6 @@ def entailment_judging(model: str, *, with_rules: bool) -> Iterator[Judging]:
 
     It decides from a confidence of 0.5 on; what threshold it deserves is for the scores to find.
     """
-    settings = VerifySettings()
-    judge = EntailmentJudge(EntailmentModel(model), Calibration(model, "", threshold=0.5))
-    rules, veto = RulesJudge(settings), figures_veto()
-
-    def decide(case: Case) -> Verdict:
-        votes = [rules.judge(case)]
-        if is_open(case, votes[0]):
-            votes.append(judge.judge(case))
-        return combine(case, votes, settings, veto)
-
-    yield Judging(model.rstrip("/").rpartition("/")[2], decide if with_rules else judge.judge)
+    alone = EntailmentJudge(EntailmentModel(model), Calibration(model, "", threshold=0.5)).judge
+    decide = entailment_behind_the_rules(model, 0.5) if with_rules else alone
+    yield Judging(model.rstrip("/").rpartition("/")[2], decide)
