@@ -39,9 +39,10 @@ def assert_law(messages: list[Message]) -> None:
         assert answer["text"][claim["span"]["start"] : claim["span"]["end"]] == claim["text"]
     for item in answer["evidence"]:
         assert item["record"]["text"][item["span"]["start"] : item["span"]["end"]] == item["text"]
-    texts = {item["pmid"]: item["record"]["text"] for item in answer["evidence"]}
-    for proof in (proof for verdict in answer["verdicts"] for proof in verdict["proofs"]):
-        assert texts[proof["pmid"]][proof["span"]["start"] : proof["span"]["end"]] == proof["text"]
+    texts = {item["pmid"] or item["record"]["document"]: item["record"]["text"] for item in answer["evidence"]}
+    for proof in (proof for verdict in answer["verdicts"] for proof in verdict["proofs"] if proof["kind"] == "quote"):
+        text = texts[proof["pmid"] or proof["document"]]
+        assert text[proof["span"]["start"] : proof["span"]["end"]] == proof["text"]
 
 
 def error_of(response: httpx.Response, status: int, code: str) -> dict[str, Any]:

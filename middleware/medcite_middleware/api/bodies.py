@@ -7,7 +7,16 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from medcite_core.answers import Turn
 from medcite_core.errors import InvalidInput, UnknownKey
@@ -198,8 +207,15 @@ def _checked_sources(value: Any) -> Any:
         raise InvalidInput(f"sources has {len(value)} entries; at most {MAX_SOURCES} are taken", "Check them in parts.")
     for at, item in enumerate(value):
         is_pmid = isinstance(item, str) and item.isascii() and item.isdigit() and len(item) <= 9
+        hint = 'A PMID is a number; a text is {"name": …, "text": …}.'
         if not is_pmid and not isinstance(item, dict):
-            raise InvalidInput(f"sources.{at} is no PMID", 'A PMID is a number; a text is {"name": …, "text": …}.')
+            raise InvalidInput(f"sources.{at} is no PMID", hint)
+        if isinstance(item, dict):
+            try:
+                InlineSource.model_validate(item)
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_input=False)[0]
+                raise InvalidInput(f"sources.{at}.{'.'.join(map(str, first['loc']))}: {first['msg']}", hint) from None
     return value
 
 
