@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -267,3 +268,39 @@ def test_an_altered_quotation_is_unsupported_and_the_difference_is_shown() -> No
     assert isinstance(verdict.proofs[0], QuoteProof)
     assert verdict.proofs[0].text == "Mortality fell by 13% in women."
     assert quotation("Penguins fly to the moon.", "Mortality fell by 13%.").reason == "not_in_sources"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_stands_in_the_plain_text_is_cut_out_of_the_original_where_it_stands(seed: int) -> None:
+    rng = random.Random(seed)
+    pieces = [
+        "word",
+        "ﬃ",
+        "ﬁ",
+        " ",
+        "  ",
+        "\n",
+        "-\n",
+        "\u00ad",
+        "\u200b",
+        "é",
+        "e\u0301",
+        "–",
+        "“",
+        "’",
+        "10⁶",
+        "½",
+        "𝛼",
+        "İ",
+    ]
+    text = "".join(rng.choice(pieces) for _ in range(60))
+    flat = plain(text)
+    for _ in range(40):
+        start = rng.randrange(len(flat.cased))
+        end = rng.randrange(start + 1, len(flat.cased) + 1)
+        span = flat.span(start, end)
+        assert 0 <= span.start < span.end <= len(text)
+        again = plain(span.of(text)).cased.strip()
+        # A ligature or a fraction is never cut in two, so that a little more may come out of it.
+        assert flat.cased[start:end].strip() in again
+        assert len(again) <= end - start + 4
