@@ -93,7 +93,12 @@ def noise(text: str) -> tuple[Span, ...]:
 
 
 def _line_numbers(text: str) -> list[Span]:
-    lines = [(m, text.count("\n", 0, m.start())) for m in _LINE_NUMBER.finditer(text)]
+    lines: list[tuple[re.Match[str], int]] = []
+    line = at = 0
+    for match in _LINE_NUMBER.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        lines.append((match, line))
     numbers = {line: int(m.group(1)) for m, line in lines}
     return [
         Span(m.start(), m.end())
@@ -154,10 +159,11 @@ def _changes(text: str, dropped: tuple[Span, ...]) -> list[tuple[int, int, str]]
     for a, b in kept:
         offsets.extend(range(a, b))
     changes = [(offsets[m.start()], offsets[m.end() - 1] + 1, _instead(m)) for m in _SPECIAL.finditer(rest)]
-    covered = [(s, e) for s, e, _ in changes]
-    changes.extend(
-        (d.start, d.end, "") for d in dropped if not any(start <= d.start and d.end <= end for start, end in covered)
-    )
+    starts = [start for start, _, _ in changes]
+    for span in dropped:
+        before = bisect_right(starts, span.start) - 1
+        if before < 0 or changes[before][1] < span.end:  # else it stands inside a hyphenation
+            changes.append((span.start, span.end, ""))
     return sorted(changes)
 
 
