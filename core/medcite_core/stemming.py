@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -11,13 +12,22 @@ import snowballstemmer
 from medcite_core.types import Span
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
-_stemmer = snowballstemmer.stemmer("english")
+
+
+class _Stemmers(threading.local):
+    """A stemmer keeps the word it is at in itself: two threads with one would get each other's stems, or an error."""
+
+    def __init__(self) -> None:
+        self.english = snowballstemmer.stemmer("english")
+
+
+_stemmers = _Stemmers()
 
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The Snowball English stem of one word, lower case."""
-    return str(_stemmer.stemWord(word.casefold()))
+    """The Snowball English stem of one word, lower case. Safe to call from several threads."""
+    return str(_stemmers.english.stemWord(word.casefold()))
 
 
 def stem_words(text: str) -> list[str]:
