@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rapidfuzz.distance import Indel
 
@@ -82,6 +82,7 @@ _NEGATIVE = frozenset(
     "ineffective unsafe insignificant nonsignificant unable unaffected unchanged unsuccessful".split()
 )
 _NEAR_COPY = 0.8
+_LONG_COPY = 0.88
 _HEDGES = HEDGES | {"could", "would"}
 _NAME = re.compile(r"(?=\w*[A-Z0-9])(?=\w*[^\W\d_])[\w-]{2,}")
 _COMMON_CAPITALS = frozenset("DNA RNA CI OR RR HR US USA UK EU WHO II III IV".split())
@@ -325,14 +326,38 @@ def _left_out(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) ->
 
 
 def _one_word(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
-    """Whether the texts are the same but for one word, which then names something else: a copy, not a paraphrase."""
+    """Whether a copy has another word in one place, which then names something else: a copy is no paraphrase."""
     left, right = [w.form.casefold() for w in ours], [w.form.casefold() for w in theirs]
-    if len(left) != len(right) or len(left) < 3:
+    if min(len(left), len(right)) < 3:
         return ""
-    swapped = [(a, b) for a, b in zip(left, right, strict=True) if a != b]
-    if len(swapped) != 1 or stem(swapped[0][0]) == stem(swapped[0][1]) or set(swapped[0]) & FILLERS:
+    edits = list(_edits_between(right, left))
+    is_same_but_one = len(left) == len(right) and len(edits) == 1 and len(edits[0][0]) == len(edits[0][1]) == 1
+    if not is_same_but_one and Indel.normalized_similarity(left, right) < _LONG_COPY:
         return ""
-    return f"word: “{swapped[0][0]}” here, “{swapped[0][1]}” there"
+    for gone, new in edits:
+        stems = {stem(w) for w in gone}
+        others = [w for w in new if stem(w) not in stems and w not in FILLERS | AUXILIARIES and w.isalnum()]
+        if gone and others:
+            return f"word: “{others[0]}” here, “{' '.join(gone)}” there"
+        hedges = [w for w in gone if w in _HEDGES and w not in new]
+        if hedges:
+            return f"certainty: “{hedges[0]}” there, nothing like it here"
+    return ""
+
+
+def _edits_between(old: list[str], new: list[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Runs of words in which `new` differs from `old`: (left out, put in)."""
+    gone: list[str] = []
+    put: list[str] = []
+    for code in Indel.opcodes(old, new):
+        if code.tag == "equal":
+            if gone or put:
+                yield gone, put
+            gone, put = [], []
+        else:
+            gone, put = gone + old[code.src_start : code.src_end], put + new[code.dest_start : code.dest_end]
+    if gone or put:
+        yield gone, put
 
 
 def _order(ours: Sequence[Word], theirs: Sequence[Word], _a: str, _b: str) -> str:
@@ -364,7 +389,8 @@ def _content(words: Sequence[Word]) -> list[str]:
         if len(w.form) > 2 or w.form == "or" or w.is_number or w.form[0].isupper()
     ]
     for at in range(1, len(found) - 1):
-        if found[at] in ("and", "or") and found[at - 1] > found[at + 1]:
+        is_pair = found[at] in ("and", "or") and not (found[at - 1] + found[at + 1]).isdigit()
+        if is_pair and found[at - 1] > found[at + 1]:
             found[at - 1], found[at + 1] = found[at + 1], found[at - 1]
     return found
 
