@@ -144,6 +144,15 @@ class LLMSettings(_Part):
     timeout_s: float = Field(60.0, gt=0, le=600, description="Longest wait for the next piece of a reply.")
     context_tokens: int = Field(4096, ge=512, description="The model's window; weakest passages are dropped to fit.")
     retries: int = Field(1, ge=0, le=5, description="Attempts after a failed one.")
+    structured_output: Literal["auto", "json_schema", "tool", "prompt"] = Field(
+        "auto", description="How JSON is asked for; 'auto' tries them in this order and keeps to what the server takes."
+    )
+    structured_max_tokens: int = Field(
+        2000,
+        ge=16,
+        le=32768,
+        description="New tokens of a JSON reply, at most; a cut one is asked for with twice as many.",
+    )
 
 
 class VerifySettings(_Part):

@@ -22,6 +22,7 @@ class Reply:
     a whole body of `content_type`. `cut` ends the connection after the pieces: `reset` in the middle of the transfer
     encoding, `clean` as if the reply were over but without finish reason or `[DONE]`. `hang` sends nothing after the
     pieces until the client leaves. `bytes_per_write` splits the byte stream, through characters and events alike.
+    `tool_arguments` are the pieces of the arguments of one call of the tool that was asked for.
     """
 
     pieces: tuple[str, ...] = ()
@@ -36,6 +37,7 @@ class Reply:
     hang: bool = False
     bytes_per_write: int | None = None
     reasoning: tuple[str, ...] = ()
+    tool_arguments: tuple[str, ...] = ()
     error_event: dict[str, Any] | None = None
 
 
@@ -237,6 +239,10 @@ def _events(reply: Reply, model: str) -> Iterator[bytes]:
         yield _chunk(model, {"reasoning_content": thought})
     for piece in reply.pieces:
         yield _chunk(model, {"content": piece})
+    for number, piece in enumerate(reply.tool_arguments):
+        named = {"id": "call-1", "type": "function"} if number == 0 else {}
+        function = {"name": "judgement", "arguments": piece} if number == 0 else {"arguments": piece}
+        yield _chunk(model, {"tool_calls": [{"index": 0, **named, "function": function}]})
     if reply.error_event is not None:
         yield b"data: " + json.dumps({"error": reply.error_event}).encode("utf-8") + b"\n\n"
     if reply.cut or reply.hang:
