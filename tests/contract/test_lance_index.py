@@ -35,7 +35,7 @@ RECORDS = 30
 WRITER = """
 import os, sys, threading
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = [sys.argv[1], str(Path(sys.argv[1]).parent)]
 import conftest as made
 first = int(sys.argv[2])
 def write(folder):

@@ -34,11 +34,48 @@ SEPARATOR = "\u0001"
 _ARTICLE = re.compile(r"^(?:the|an|a|le|la|les|der|die|das)\s+")
 
 
+_ANALYSIS: dict[str, Any] = {
+    "filter": {
+        "medcite_stop": {"type": "stop", "stopwords": STOP_WORDS},
+        "medcite_stemmer": {"type": "stemmer", "language": "english"},
+    },
+    # Letters and digits make a word, as in the embedded index: "title:zeta" and "0.05" are two words each.
+    "tokenizer": {"medcite_words": {"type": "pattern", "pattern": "[^\\p{L}\\p{N}]+"}},
+    "analyzer": {
+        "medcite_english": {
+            "tokenizer": "medcite_words",
+            "filter": ["lowercase", "asciifolding", "medcite_stop", "medcite_stemmer"],
+        },
+        "medcite_exact": {"tokenizer": "medcite_words", "filter": ["lowercase", "asciifolding"]},
+    },
+}
+_KEYWORD = {"type": "keyword", "ignore_above": MAX_KEY_CHARS}
+_STORED_ONLY = {"type": "keyword", "index": False, "doc_values": False}
+_WORDS = {"type": "text", "analyzer": "medcite_english"}
+_WORDS_AND_EXACT = {**_WORDS, "fields": {"exact": {"type": "text", "analyzer": "medcite_exact"}}}
+
+
 def index_body(identity: IndexIdentity, settings: OpenSearchSettings) -> dict[str, Any]:
     """Settings and mapping of a new index, with `identity` and the mapping's version in its `_meta`."""
-    keyword = {"type": "keyword", "ignore_above": MAX_KEY_CHARS}
-    stored_only = {"type": "keyword", "index": False, "doc_values": False}
-    words = {"type": "text", "analyzer": "medcite_english"}
+    index = {
+        "knn": True,
+        "number_of_shards": settings.shards,
+        "number_of_replicas": settings.replicas,
+        # Every write refreshes what it wrote; this is for one that was killed before it did.
+        "refresh_interval": "30s",
+        "max_result_window": 10_000,
+    }
+    return {
+        "settings": {"index": index, "analysis": _ANALYSIS},
+        "mappings": {
+            "dynamic": "strict",
+            "_meta": {"medcite": {"mapping_version": MAPPING_VERSION, "identity": identity.to_dict()}},
+            "properties": {**_chunk_properties(identity, settings), **_record_properties()},
+        },
+    }
+
+
+def _chunk_properties(identity: IndexIdentity, settings: OpenSearchSettings) -> dict[str, Any]:
     # The engine is named: the default may be one that this version or this node does not have.
     method = {
         "name": "hnsw",
@@ -46,71 +83,45 @@ def index_body(identity: IndexIdentity, settings: OpenSearchSettings) -> dict[st
         "space_type": "cosinesimil",
         "parameters": {"m": settings.m, "ef_construction": settings.ef_construction},
     }
-    properties: dict[str, Any] = {
+    return {
         "kind": {"type": "keyword"},
         "pmid": {"type": "long"},
         "chunk_id": {"type": "integer"},
         "chunk_key": {"type": "keyword"},
         "revision": {"type": "keyword"},
-        "section": stored_only,
+        "section": _STORED_ONLY,
         "start": {"type": "integer", "index": False},
         "end": {"type": "integer", "index": False},
-        "title": {**words, "fields": {"exact": {"type": "text", "analyzer": "medcite_exact"}}},
-        "chunk": {**words, "fields": {"exact": {"type": "text", "analyzer": "medcite_exact"}}},
-        "search_text": words,
-        "record_text": words,
+        "title": _WORDS_AND_EXACT,
+        "chunk": _WORDS_AND_EXACT,
+        "search_text": _WORDS,
         "embedding": {"type": "knn_vector", "dimension": identity.embedder.dimension, "method": method},
         "vector_field": {"type": "alias", "path": "embedding"},
         "year": {"type": "integer"},
         "month": {"type": "integer"},
-        **dict.fromkeys(LIST_COLUMNS, keyword),
+        **dict.fromkeys(LIST_COLUMNS, _KEYWORD),
         "has_pmcid": {"type": "boolean"},
         "is_retracted": {"type": "boolean"},
+    }
+
+
+def _record_properties() -> dict[str, Any]:
+    """Of records, withdrawals and tickets, beside what they share with chunks."""
+    return {
+        "record_text": _WORDS,
         "date_sort": {"type": "integer"},
-        "journal_sort": keyword,
+        "journal_sort": _KEYWORD,
         **{f"suggest_{name}": {"type": "keyword"} for name in SUGGEST_FIELDS},
         "payload": {"type": "binary"},
         "chunk_count": {"type": "integer"},
-        "chunk_docs": stored_only,
-        "content_hash": stored_only,
+        "chunk_docs": _STORED_ONLY,
+        "content_hash": _STORED_ONLY,
         "version": {"type": "integer"},
-        "date_revised": stored_only,
+        "date_revised": _STORED_ONLY,
         "release": {"type": "integer"},
         "file_number": {"type": "integer"},
-        "pmids": stored_only,
+        "pmids": _STORED_ONLY,
         "at": {"type": "long"},
-    }
-    return {
-        "settings": {
-            "index": {
-                "knn": True,
-                "number_of_shards": settings.shards,
-                "number_of_replicas": settings.replicas,
-                # Every write refreshes what it wrote; this is for one that was killed before it did.
-                "refresh_interval": "30s",
-                "max_result_window": 10_000,
-            },
-            "analysis": {
-                "filter": {
-                    "medcite_stop": {"type": "stop", "stopwords": STOP_WORDS},
-                    "medcite_stemmer": {"type": "stemmer", "language": "english"},
-                },
-                # Letters and digits make a word, as in the embedded index: "title:zeta" and "0.05" are two words each.
-                "tokenizer": {"medcite_words": {"type": "pattern", "pattern": "[^\\p{L}\\p{N}]+"}},
-                "analyzer": {
-                    "medcite_english": {
-                        "tokenizer": "medcite_words",
-                        "filter": ["lowercase", "asciifolding", "medcite_stop", "medcite_stemmer"],
-                    },
-                    "medcite_exact": {"tokenizer": "medcite_words", "filter": ["lowercase", "asciifolding"]},
-                },
-            },
-        },
-        "mappings": {
-            "dynamic": "strict",
-            "_meta": {"medcite": {"mapping_version": MAPPING_VERSION, "identity": identity.to_dict()}},
-            "properties": properties,
-        },
     }
 
 

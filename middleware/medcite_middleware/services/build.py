@@ -104,14 +104,7 @@ def build_services(
     checker = build_checker(settings)
     finder = CorpusFinder(retriever, index, settings.verify)
     writer = GeneratedAnswer(chat_model, settings.llm) if chat_model is not None else None
-    versions = {
-        "medcite": version("medcite"),
-        "embedding_model": "@".join(filter(None, (embedder.identity.model, embedder.identity.revision))),
-        "chat_model": settings.llm.model if writer else "none",
-        "prompt": writer.prompt_version if writer else "none",
-        "rewrite_prompt": REWRITE_PROMPT_VERSION if writer else "none",
-        "judge": RULES_VERSION,
-    }
+    versions = _versions(settings, embedder, writer)
     runs = RunRegistry(settings.server.max_runs, settings.server.run_grace_s)
     rewriter = QuestionRewriter(chat_model, settings.llm) if chat_model is not None else None
     pipeline_over = partial(
@@ -129,13 +122,7 @@ def build_services(
         ask=AskService(pipeline_over(retriever), runs),
         ask_by_words=AskService(pipeline_over(by_words), runs),
         verify=VerifyService(
-            checker,
-            runs,
-            settings.verify,
-            index=index,
-            retriever=retriever,
-            embedder=embedder,
-            versions=versions,
+            checker, runs, settings.verify, index=index, retriever=retriever, embedder=embedder, versions=versions
         ),
         search=SearchService(retriever),
         records=RecordService(index),
@@ -152,3 +139,16 @@ def build_services(
         ),
         runs=runs,
     )
+
+
+def _versions(settings: Settings, embedder: Embedder, writer: GeneratedAnswer | None) -> dict[str, str]:
+    """Of everything that an answer and its verdicts depend on."""
+    return {
+        "medcite": version("medcite"),
+        "embedding_model": "@".join(filter(None, (embedder.identity.model, embedder.identity.revision))),
+        "chat_model": settings.llm.model if writer else "none",
+        "prompt": writer.prompt_version if writer else "none",
+        "rewrite_prompt": REWRITE_PROMPT_VERSION if writer else "none",
+        "judge": RULES_VERSION,
+        "entailment_model": settings.verify.entailment_model or "none",
+    }
