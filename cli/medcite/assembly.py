@@ -90,6 +90,7 @@ def open_demo(settings: Settings, on_progress: Progress) -> Corpus:
     if not _holds(stamp, wanted) or corpus.index.count() == 0:
         # Should the shipped vectors not fit, the embedder makes new ones: slower, never wrong.
         load_demo(corpus.index, demo.index, on_progress, embedder=corpus.embedder)
+        stamp.parent.mkdir(parents=True, exist_ok=True)
         stamp.write_text(json.dumps(wanted), encoding="utf-8")
     example = worked_example()
     shown = {**example, "text": example["answer"], "sources": example["pmids"]}

@@ -142,10 +142,17 @@ def check_index(settings: Settings) -> list[Check]:
             checks.append(_look_into_index(name, tree))
         except IndexMissing:
             hint = "`medcite ingest files PATH…` loads records." if name == "index" else "`medcite up` loads the demo."
-            checks.append(Check(name, "warn", f"nothing is loaded in {tree.data_dir.absolute()}", hint))
+            checks.append(Check(name, "warn", f"nothing is loaded in {_place(tree)}", hint))
         except MedciteError as error:
             checks.append(Check(name, "fail", error.message, error.hint))
     return checks
+
+
+def _place(settings: Settings) -> str:
+    """Where an index lies: a folder, or an index of a cluster."""
+    if settings.index.backend == "opensearch":
+        return f"{settings.opensearch.index} on {', '.join(settings.opensearch.hosts)}"
+    return str(settings.data_dir.absolute())
 
 
 def _look_into_index(name: str, settings: Settings) -> Check:
