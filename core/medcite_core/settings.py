@@ -116,6 +116,10 @@ class RetrievalSettings(_Part):
     """How passages are found."""
 
     k: int = Field(8, ge=1, le=50, description="Passages given to an answer.")
+    reranker_model: str = Field(
+        "", description="Cross-encoder that re-orders what is found for a claim: a Hugging Face name or folder; none."
+    )
+    reranker_revision: str = Field("", description="Commit of the reranker on the hub.")
     candidates: int = Field(100, ge=10, le=1000, description="Chunks taken from each list before fusing.")
     lexical_weight: float = Field(0.5, ge=0, le=1, description="Share of BM25 in the fused score.")
     min_cosine: float = Field(0.30, ge=-1, le=1, description="Below it a passage counts as not relevant.")
@@ -167,6 +171,10 @@ class VerifySettings(_Part):
     entailment_threshold: float | None = Field(
         None, ge=0.5, le=1, description="Least confidence of that model; else what `medcite calibrate` found, or 0.9."
     )
+    reranker_model: str = Field(
+        "", description="Cross-encoder that ranks the passages found for a claim: a hub name or a folder; none."
+    )
+    reranker_revision: str = Field("", description="Commit of that model on the hub.")
     corpus_evidence: int = Field(8, ge=1, le=50, description="Passages of the corpus read for a claim, and against it.")
     document_evidence: int = Field(30, ge=1, le=200, description="Passages of given documents read for a claim.")
     chunk_size: int = Field(500, ge=100, le=4000, description="Characters of a passage of a given document, at most.")

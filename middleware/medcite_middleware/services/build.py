@@ -8,7 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from medcite_core.ports import CorpusIndex, Embedder, Judge
+from medcite_core.ports import CorpusIndex, Embedder, Judge, Reranker
 from medcite_core.settings import Settings
 from medcite_middleware.answering.generated import GeneratedAnswer
 from medcite_middleware.answering.rewriting import REWRITE_PROMPT_VERSION, QuestionRewriter
@@ -16,6 +16,8 @@ from medcite_middleware.pipeline.ask import AskPipeline
 from medcite_middleware.pipeline.claim_check import ClaimChecker
 from medcite_middleware.pipeline.evidence_finding import CorpusFinder
 from medcite_middleware.retrieval.hybrid import Retriever
+from medcite_middleware.retrieval.reranking import CrossEncoderReranker
+from medcite_middleware.retrieval.reranking import CrossEncoderReranker
 from medcite_middleware.retrieval.words_only import WordsOnly
 from medcite_middleware.services.asking import AskService
 from medcite_middleware.services.corpus import RecordService, SearchService, StatusService
@@ -71,6 +73,17 @@ def entailment_model(settings: Settings) -> EntailmentModel | None:
     return EntailmentModel(verify.entailment_model, verify.entailment_revision) if verify.entailment_model else None
 
 
+def build_reranker(settings: Settings) -> Reranker | None:
+    """The reranker that the settings name, not loaded yet; None without one."""
+    chosen = settings.retrieval
+    return CrossEncoderReranker(chosen.reranker_model, chosen.reranker_revision) if chosen.reranker_model else None
+
+
+def reranker_of(verify: VerifySettings) -> Reranker | None:
+    """The cross-encoder that ranks what is found for a claim, not loaded yet; None without one."""
+    return CrossEncoderReranker(verify.reranker_model, verify.reranker_revision) if verify.reranker_model else None
+
+
 def build_verifier(settings: Settings, embedder: Embedder | None) -> VerifyService:
     """A service that checks against documents, without a corpus."""
     return VerifyService(
@@ -78,7 +91,7 @@ def build_verifier(settings: Settings, embedder: Embedder | None) -> VerifyServi
         RunRegistry(settings.server.max_runs, settings.server.run_grace_s),
         settings.verify,
         index=None,
-        retriever=None,
+        finder=None,
         embedder=embedder,
         versions={"medcite": version("medcite"), "judge": RULES_VERSION},
     )
@@ -102,7 +115,7 @@ def build_services(
     retriever = Retriever(index, embedder, settings.retrieval)
     results = ResultListService(index, retriever)
     checker = build_checker(settings)
-    finder = CorpusFinder(retriever, index, settings.verify)
+    finder = CorpusFinder(retriever, index, settings.verify, reranker=build_reranker(settings))
     writer = GeneratedAnswer(chat_model, settings.llm) if chat_model is not None else None
     versions = _versions(settings, embedder, writer)
     runs = RunRegistry(settings.server.max_runs, settings.server.run_grace_s)
@@ -122,7 +135,7 @@ def build_services(
         ask=AskService(pipeline_over(retriever), runs),
         ask_by_words=AskService(pipeline_over(by_words), runs),
         verify=VerifyService(
-            checker, runs, settings.verify, index=index, retriever=retriever, embedder=embedder, versions=versions
+            checker, runs, settings.verify, index=index, finder=finder, embedder=embedder, versions=versions
         ),
         search=SearchService(retriever),
         records=RecordService(index),
@@ -151,4 +164,5 @@ def _versions(settings: Settings, embedder: Embedder, writer: GeneratedAnswer | 
         "rewrite_prompt": REWRITE_PROMPT_VERSION if writer else "none",
         "judge": RULES_VERSION,
         "entailment_model": settings.verify.entailment_model or "none",
+        "reranker_model": settings.verify.reranker_model or "none",
     }

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from medcite_core.answers import Answer, Claim, Verdict
 from medcite_core.errors import IndexMissing, InvalidInput, NotFound
-from medcite_core.ports import CorpusIndex, Embedder, EvidenceFinder
+from medcite_core.ports import CorpusIndex, Embedder, EvidenceFinder, Reranker
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Evidence, Source
 from medcite_middleware.events import Event
 from medcite_middleware.export.verdicts.report import ReportEntry, ReportSource, entry_of
 from medcite_middleware.pipeline.claim_check import ClaimChecker
-from medcite_middleware.pipeline.evidence_finding import CorpusFinder, DocumentFinder
+from medcite_middleware.pipeline.evidence_finding import DocumentFinder
 from medcite_middleware.pipeline.threads import in_thread
 from medcite_middleware.pipeline.verify import VerifyPipeline, VerifyRequest, check_task, whole_sources
-from medcite_middleware.retrieval.hybrid import Retriever
 from medcite_middleware.services.runs import Run, RunRegistry
 from medcite_middleware.verification.claims import claim_of
 
@@ -72,7 +71,7 @@ class OpenSources:
 
 
 class VerifyService:
-    """Checks texts and claims. Without an index it checks against documents only."""
+    """Checks texts and claims. Without an index it checks against documents only; `finder` searches the corpus."""
 
     def __init__(
         self,
@@ -81,15 +80,17 @@ class VerifyService:
         settings: VerifySettings,
         *,
         index: CorpusIndex | None,
-        retriever: Retriever | None,
+        finder: EvidenceFinder | None,
         embedder: Embedder | None,
         versions: Mapping[str, str],
+        reranker: Reranker | None = None,
     ) -> None:
         self._checker = checker
+        self._reranker = reranker
         self._runs = runs
         self._settings = settings
         self._index = index
-        self._retriever = retriever
+        self._finder = finder
         self._embedder = embedder
         self._versions = dict(versions)
         self._pipeline = VerifyPipeline(checker, versions=versions)
@@ -123,8 +124,7 @@ class VerifyService:
         listed += [_listed(document) for document in against.documents]
         finder: EvidenceFinder | None = None
         if against.corpus:
-            assert self._retriever is not None
-            finder = CorpusFinder(self._retriever, self._corpus(), self._settings)
+            finder = self._finder
         elif self._checker.reads_passages and sum(len(source.text) for source in sources) > SMALL_CHARS:
             finder = await in_thread(DocumentFinder, sources, self._embedder, self._settings)
         return OpenSources(against, whole_sources(sources), finder, tuple(listed))
