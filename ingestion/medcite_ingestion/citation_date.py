@@ -37,7 +37,7 @@ def date_of(element: Element | None) -> PartialDate:
         return PartialDate()
     medline = plain_text(element.find("MedlineDate"))
     if medline:
-        return _from_words(medline)
+        return date_from_words(medline)
     words = {name: plain_text(element.find(name)) for name in ("Year", "Season", "Month", "Day")}
     raw = " ".join(word for word in words.values() if word)
     year_match = _YEAR.search(words["Year"])
@@ -48,8 +48,8 @@ def date_of(element: Element | None) -> PartialDate:
     return PartialDate(year, month, _day(year, month, words["Day"]), raw)
 
 
-def _from_words(words: str) -> PartialDate:
-    """First year of a MedlineDate; its month only when just one is named."""
+def date_from_words(words: str) -> PartialDate:
+    """First year of a date in words (MedlineDate, "2016 Nov-Dec"); its month only when just one is named."""
     year = _YEAR.search(words)
     months = {name.lower()[:3] for name in _MONTH_WORD.findall(words)}
     month = _MONTH_NAMES.index(months.pop()) + 1 if year and len(months) == 1 else None

@@ -1,4 +1,4 @@
-"""Reads files that are checked against: plain text, Markdown, and PubMed's XML. The format is told by content."""
+"""Reads files that are checked against: plain text, Markdown, PubMed's XML and MEDLINE text, told by content."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import hashlib
 import io
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from medcite_core.errors import InvalidInput
 from medcite_core.plain_documents import text_document
-from medcite_core.types import Record, Source
+from medcite_core.types import ParseProblem, Record, Source, Tombstone
+from medcite_ingestion.medline_text import parse_medline_text
 from medcite_ingestion.pubmed_xml import parse_pubmed_xml
 
 MAX_FILE_BYTES = 20_000_000
@@ -21,7 +22,7 @@ _NOT_YET = {
     b"\xd0\xcf\x11\xe0": "an old Office file",
     b"{\\rtf": "an RTF file",
 }
-_MEDLINE = re.compile(rb"^\s*PMID- ?\d", re.MULTILINE)
+_MEDLINE = re.compile(rb"\s*PMID- ?\d")
 
 
 class FileReader:
@@ -44,32 +45,50 @@ class FileReader:
             content = _unzipped(name, content)
         head = content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
         if head.startswith((b"<?xml", b"<PubmedArticle", b"<!DOCTYPE Pubmed")) and b"Pubmed" in content[:20_000]:
-            return _records(name, content)
-        if _MEDLINE.search(content[:4096]):
-            raise InvalidInput(f"{name} is MEDLINE text, which cannot be read yet", "Save it from PubMed as XML.")
-        return (text_document(name, decoded(name, content), hashlib.sha256(content).hexdigest()),)
+            return _usable(name, parse_pubmed_xml(io.BytesIO(content), name))
+        digest = hashlib.sha256(content).hexdigest()
+        if _MEDLINE.match(content[:4096].removeprefix(b"\xef\xbb\xbf")):
+            return _usable(name, parse_medline_text(decoded(name, content), name, digest))
+        return (text_document(name, decoded(name, content), digest),)
 
 
 def decoded(name: str, content: bytes) -> str:
-    """The text of a file: UTF-8 if it is, else what its byte order mark or its letters say.
+    """The text of a file: UTF-8 if it is, else what its byte order mark or its letters say; see `encoding_of`.
 
     Raises:
         InvalidInput: it is no text.
     """
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", "replace")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        from charset_normalizer import from_bytes
-
-        best = from_bytes(content[:1_000_000]).best()
-        if best is None or b"\x00" in content[:100_000]:
-            raise InvalidInput(f"{name} is not a text file", "Give plain text, Markdown or PubMed XML.") from None
-        return content.decode(best.encoding, "replace")
-    if text.count("\x00") > len(text) // 100:
+    encoding = encoding_of(content)
+    text = content.decode(encoding, "replace") if encoding else ""
+    if not encoding or text.count("\x00") > len(text) // 100:
         raise InvalidInput(f"{name} is not a text file", "Give plain text, Markdown or PubMed XML.")
     return text
+
+
+def encoding_of(content: bytes) -> str:
+    """The encoding of a text, empty when it is none.
+
+    Letters decide only between encodings that others have not ruled out, and Windows-1252 goes first: in short English
+    texts with a "µ" or a curly apostrophe detection takes Central European for it (FR-179).
+    """
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    try:
+        content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        pass
+    else:
+        return "utf-8-sig"
+    if b"\x00" in content:
+        return ""
+    from charset_normalizer import from_bytes
+
+    head = content[:1_000_000]
+    best = (
+        from_bytes(head, cp_isolation=["cp1252"]).best()
+        or from_bytes(head, cp_exclusion=["utf_16", "utf_16_be", "utf_16_le"]).best()
+    )
+    return best.encoding if best is not None else ""
 
 
 def _unzipped(name: str, content: bytes) -> bytes:
@@ -85,11 +104,15 @@ def _unzipped(name: str, content: bytes) -> bytes:
     return data
 
 
-def _records(name: str, content: bytes) -> tuple[Record, ...]:
-    items = list(parse_pubmed_xml(io.BytesIO(content), name))
+def _usable(name: str, parsed: Iterable[Record | Tombstone | ParseProblem]) -> tuple[Record, ...]:
+    """The records of a file, all or none: one left out could be the one that contradicts."""
+    items = list(parsed)
     records = tuple(item for item in items if isinstance(item, Record))
-    problems = [item for item in items if not isinstance(item, Record)]
-    reasons = [getattr(problem, "reason", "a withdrawn citation") for problem in problems]
+    reasons = [
+        item.reason if isinstance(item, ParseProblem) else "a withdrawn citation"
+        for item in items
+        if not isinstance(item, Record)
+    ]
     if reasons or not records:
         said = f"{len(reasons)} of its citations cannot be used ({reasons[0]})" if reasons else "it holds no citation"
         raise InvalidInput(f"{name}: {said}", "Fetch the file again from PubMed.")

@@ -109,7 +109,7 @@ def test_a_text_is_read_in_the_encoding_it_was_written_in(content: bytes, expect
         (b"", "holds no word"),
         (b"x" * 20_000_001, "larger than"),
         (b"\x1f\x8b\x08broken", "damaged gzip"),
-        (b"PMID- 123\nTI  - A title\n", "MEDLINE"),
+        (b"PMID- 123\nTI  - A title\nstray words\n", "1 of its citations cannot be used .line 3 belongs to no field"),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_words_with_a_hint(content: bytes, words: str) -> None:
