@@ -245,7 +245,7 @@ def _cut(attempt: _Attempt, limit: int) -> ModelReplyCut:
     if not without_thoughts(attempt.text).strip():
         return ModelReplyCut(
             f"the model spent its {limit} tokens on reasoning and wrote no answer",
-            "Switch its reasoning off, or give it a smaller reasoning budget or more MEDCITE_LLM__STRUCTURED_MAX_TOKENS.",
+            "Switch its reasoning off, give it a smaller budget for it, or raise MEDCITE_LLM__STRUCTURED_MAX_TOKENS.",
         )
     return ModelReplyCut(
         f"the model reached its limit of {limit} tokens before its answer was whole",
