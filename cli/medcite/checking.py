@@ -19,7 +19,7 @@ from medcite_core.errors import InvalidInput, MedciteError
 from medcite_core.plain_documents import text_document
 from medcite_core.settings import Settings, load_settings
 from medcite_core.types import Source
-from medcite_ingestion.documents import FileReader
+from medcite_ingestion.documents import FileReader, encoding_of
 from medcite_middleware.export.verdicts.formats import VerdictFormat, write_report
 from medcite_middleware.export.verdicts.report import (
     ReportEntry,
@@ -167,11 +167,16 @@ def check_batch(
 ) -> int:
     """Check every claim of a file, write the report, and return the exit code. Run again, it goes on where it ended."""
     rows = read_claims(claims_file)
+    if (encoding := encoding_of(claims_file.read_bytes())) not in ("utf-8-sig", "utf-16"):
+        messages().print(f"{plain(claims_file.name)} is not UTF-8; it is read as {encoding}.")
     sources = read_sources(settings, names, demo=demo)
     report = asyncio.run(_batch(settings, rows, sources, out))
     _write(out, write_report(report, form))
-    Journal.beside(out).delete()
     counts = report.counts
+    if counts.failed:
+        messages().print(f"{counts.failed:,} could not be checked. Run it again, and only those are tried again.")
+    else:
+        Journal.beside(out).delete()
     said = ", ".join(f"{number:,} {label.replace('_', ' ')}" for label, number in counts.verdicts.items())
     messages().print(f"{counts.asked:,} claims: {said}. {counts.repeated:,} repeated. Report: {plain(str(out))}")
     for problem in report.unreadable_sources[:10]:

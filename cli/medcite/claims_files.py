@@ -80,18 +80,37 @@ def _json_items(path: Path, text: str) -> Iterator[Any]:
 
 def _csv_rows(path: Path, text: str) -> Iterator[Any]:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(text)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-    names = {name.strip().casefold(): name for name in reader.fieldnames or () if name}
-    if not any(key in names for key in _CLAIM_KEYS):
+    records = _csv_records(list(io.StringIO(text.strip("\r\n"), newline="")), delimiter)
+    header = next(records, [])
+    columns = [] if isinstance(header, ValueError) else [name.strip().casefold() for name in header]
+    if not any(key in columns for key in _CLAIM_KEYS):
         raise InvalidInput(
-            f"{path.name} has no column of claims; its columns are {', '.join(names) or 'none'}",
+            f"{path.name} has no column of claims; its columns are {', '.join(filter(None, columns)) or 'none'}",
             "Name the column `claim`.",
         )
-    try:
-        for row in reader:
-            yield {key: row.get(name) or "" for key, name in names.items()}
-    except csv.Error as error:
-        yield ValueError(f"line {reader.line_num} of the CSV cannot be read: {error}")
+    for fields in records:
+        if isinstance(fields, ValueError):
+            yield fields
+        elif any(field.strip() for field in fields[len(columns) :]):
+            # A comma in a claim without quotation marks would silently cut the claim in two.
+            yield ValueError(f"it has {len(fields)} fields where the first line has {len(columns)}; put it in quotes")
+        else:
+            yield {name: value for name, value in zip(columns, fields, strict=False) if name}
+
+
+def _csv_records(lines: list[str], delimiter: str) -> Iterator[list[str] | ValueError]:
+    """The fields of each record. A quote that never closes costs its own line, not the rest of the file (FR-260)."""
+    at = 0
+    while at < len(lines):
+        start = at
+        reader = csv.reader(lines[start:], delimiter=delimiter, strict=True)
+        try:
+            for fields in reader:
+                yield fields
+                at = start + reader.line_num
+        except csv.Error as error:
+            yield ValueError(f"line {at + 1} of the CSV cannot be read: {error}")
+            at += 1
 
 
 def _delimiter(text: str) -> str:
@@ -115,6 +134,8 @@ def _row(number: int, item: Any) -> ClaimRow:
     claim = " ".join(claim.split())
     if not claim:
         problem = "its claim is empty"
+    elif "\ufffd" in claim:
+        problem = "its claim holds a character that could not be read; save the file as UTF-8"
     elif len(claim) > MAX_CLAIM_CHARS:
         problem = f"its claim has {len(claim):,} characters; at most {MAX_CLAIM_CHARS:,} are taken"
     return ClaimRow(number, claim, str(identity), " ".join(question.split())[:MAX_CLAIM_CHARS], pmids, problem)

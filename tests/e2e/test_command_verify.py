@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+GOLDEN = Path(__file__).parents[1] / "golden" / "verification"
 COMMAND = [sys.executable, "-m", "medcite"]
 DOCUMENT = """Zetamab in asthma
 
@@ -114,7 +115,53 @@ def test_rows_keep_their_order_and_a_repeated_claim_is_judged_once(folder: Path)
     ]
     assert report["is_complete"] is False
     assert "5 claims: 2 invalid, 2 supported, 1 unchecked. 1 repeated." in done.stderr
-    assert sorted(p.name for p in (folder / "out").iterdir()) == ["report.json"]
+    assert sorted(p.name for p in (folder / "out").iterdir()) == [".report.json.journal", "report.json"]
+    again = medcite(folder, "batch", "claims.csv", "--against", "doc.txt", "--out", "out/report.json")
+    assert again.returncode == 3
+    assert "Going on: 3 of 4 claims were checked before." in again.stderr
+    assert json.loads((folder / "out/report.json").read_text(encoding="utf-8"))["entries"] == report["entries"]
+
+
+def test_ten_rows_of_which_one_has_no_record_and_one_no_claim(folder: Path) -> None:
+    """FR-258, in full: eight judged, one that could not be checked, one invalid, in input order; then only the one."""
+    article = (
+        '<PubmedArticle><MedlineCitation><PMID Version="1">9000000{n}</PMID><Article><Journal><Title>J</Title>'
+        "<JournalIssue><PubDate><Year>2020</Year></PubDate></JournalIssue></Journal><ArticleTitle>Trial {n}"
+        "</ArticleTitle><Abstract><AbstractText>Claim {n} says value {n}.</AbstractText></Abstract></Article>"
+        "</MedlineCitation></PubmedArticle>"
+    )
+    articles = "".join(article.format(n=n) for n in range(1, 10))
+    (folder / "set.xml").write_text(f"<PubmedArticleSet>{articles}</PubmedArticleSet>", encoding="utf-8")
+    loaded = medcite(folder, "ingest", "files", "set.xml")
+    assert loaded.returncode == 0, loaded.stderr
+    claims = str(GOLDEN / "FR-258-claims.csv")
+    done = medcite(folder, "batch", claims, "--against", "corpus", "--out", "report.json")
+    assert done.returncode == 3, done.stderr
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    states = [entry["state"] for entry in report["entries"]]
+    assert states == ["judged"] * 3 + ["failed"] + ["judged"] * 5 + ["invalid"]
+    assert [e["verdict"] for e in report["entries"] if e["state"] == "judged"] == ["supported"] * 8
+    assert "999999999" in report["entries"][3]["explanation"]
+    again = medcite(folder, "batch", claims, "--against", "corpus", "--out", "report.json")
+    assert again.returncode == 3
+    assert "Going on: 9 of 10" in again.stderr
+
+
+def test_a_file_with_a_repeated_claim_and_two_bad_rows_keeps_its_rows(folder: Path) -> None:
+    """FR-260, and FR-179: a file that is not UTF-8 is said to be read as what."""
+    done = medcite(folder, "batch", str(GOLDEN / "FR-260-claims.csv"), "--against", "doc.txt", "--out", "r.json")
+    assert done.returncode == 3
+    entries = json.loads((folder / "r.json").read_text(encoding="utf-8"))["entries"]
+    assert [(e["row"], e["state"], e["same_as"]) for e in entries] == [
+        (1, "judged", None),
+        (2, "judged", 1),
+        (3, "invalid", None),
+        (4, "invalid", None),
+        (5, "judged", None),
+    ]
+    assert not (folder / ".r.json.journal").exists()
+    other = medcite(folder, "batch", str(GOLDEN / "FR-179-cp1252.csv"), "--against", "doc.txt", "--out", "s.json")
+    assert "is not UTF-8; it is read as cp1252" in " ".join(other.stderr.split())
 
 
 def test_a_batch_killed_in_the_middle_goes_on_and_ends_as_an_undisturbed_one(folder: Path) -> None:

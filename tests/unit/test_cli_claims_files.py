@@ -10,6 +10,8 @@ import pytest
 from medcite.claims_files import read_claims
 from medcite_core.errors import InvalidInput
 
+GOLDEN = Path(__file__).parents[1] / "golden" / "verification"
+
 
 def rows(tmp_path: Path, name: str, text: str) -> list[tuple[int, str, str, tuple[str, ...], str]]:
     path = tmp_path / name
@@ -83,3 +85,43 @@ def test_a_file_without_claims_is_refused_in_words(tmp_path: Path, name: str, te
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot read"):
         read_claims(tmp_path / "none.csv")
+
+
+def test_a_quote_that_never_closes_costs_its_own_row() -> None:
+    """FR-260: rows keep their numbers; the blank one and the one with the open quote are bad."""
+    found = [(r.row, r.claim, bool(r.problem)) for r in read_claims(GOLDEN / "FR-260-claims.csv")]
+    assert found == [
+        (1, "Aspirin lowers fever", False),
+        (2, "aspirin lowers fever", False),
+        (3, "", True),
+        (4, "", True),
+        (5, "Drug B raises pressure", False),
+    ]
+
+
+def test_a_comma_that_would_cut_a_claim_in_two_makes_the_row_invalid(tmp_path: Path) -> None:
+    text = 'claim,pmid\nAspirin lowers fever, not pain,1\n"Aspirin lowers fever, not pain",1\nZinc helps.,2,,\n'
+    found = rows(tmp_path, "a.csv", text)
+    assert [(claim, bool(problem)) for _, _, claim, _, problem in found] == [
+        ("", True),
+        ("Aspirin lowers fever, not pain", False),
+        ("Zinc helps.", False),
+    ]
+    assert "3 fields where the first line has 2" in found[0][4]
+
+
+def test_a_file_from_a_spreadsheet_in_windows_1252_is_read_right() -> None:
+    """FR-179."""
+    found = [r.claim for r in read_claims(GOLDEN / "FR-179-cp1252.csv")]
+    assert found == ["The dose was 10–15 µg in the patient’s arm", "Größe 5"]
+
+
+def test_unicode_text_from_a_spreadsheet_is_read_with_its_tabs() -> None:
+    """FR-180."""
+    found = [(r.claim, r.pmids, r.problem) for r in read_claims(GOLDEN / "FR-180-utf16.csv")]
+    assert found == [("Aspirin lowers fever", ("90000001",), ""), ("Drug B raises pressure", ("90000002",), "")]
+
+
+def test_a_claim_with_a_character_that_was_lost_is_not_judged(tmp_path: Path) -> None:
+    ((*_, problem),) = rows(tmp_path, "a.txt", "The dose was 10\ufffd15 mg.\n")
+    assert "could not be read" in problem
