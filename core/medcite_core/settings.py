@@ -164,6 +164,9 @@ class VerifySettings(_Part):
 
     quote_threshold: float = Field(90.0, ge=50, le=100, description="Least alignment score (0..100) of a quote.")
     allow_retracted_support: bool = Field(False, description="Let retracted records support claims.")
+    use_chat_model: bool = Field(
+        True, description="Let the chat model, when there is one, judge claims that the rules leave open."
+    )
     entailment_model: str = Field(
         "", description="Cross-encoder that reads paraphrases: a Hugging Face name or a folder; none by default."
     )
@@ -171,10 +174,6 @@ class VerifySettings(_Part):
     entailment_threshold: float | None = Field(
         None, ge=0.5, le=1, description="Least confidence of that model; else what `medcite calibrate` found, or 0.9."
     )
-    reranker_model: str = Field(
-        "", description="Cross-encoder that ranks the passages found for a claim: a hub name or a folder; none."
-    )
-    reranker_revision: str = Field("", description="Commit of that model on the hub.")
     corpus_evidence: int = Field(8, ge=1, le=50, description="Passages of the corpus read for a claim, and against it.")
     document_evidence: int = Field(30, ge=1, le=200, description="Passages of given documents read for a claim.")
     chunk_size: int = Field(500, ge=100, le=4000, description="Characters of a passage of a given document, at most.")

@@ -113,6 +113,7 @@ export function answer(text: string, overrides: Partial<AnswerOut> = {}): Answer
 		versions: {},
 		timings_ms: {},
 		statements: [],
+		sentences: [],
 		...overrides,
 	};
 }

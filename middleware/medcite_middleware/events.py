@@ -112,6 +112,13 @@ class StatementOut(BaseModel):
     kind: Literal["question", "greeting", "heading", "about_the_sources", "opinion", "instruction", "fragment"]
 
 
+class SentenceOut(BaseModel):
+    """A sentence of the answer that holds claims, and the worst of their labels."""
+
+    span: SpanOut
+    label: Literal["supported", "contradicted", "unsupported", "conflicting", "unchecked", "partly_supported"]
+
+
 class OperandOut(BaseModel):
     """A figure that a computation takes from a source."""
 
@@ -227,6 +234,7 @@ class AnswerOut(BaseModel):
     versions: dict[str, str]
     timings_ms: dict[str, float]
     statements: list[StatementOut] = []
+    sentences: list[SentenceOut] = []
 
 
 class ErrorOut(BaseModel):

@@ -26,11 +26,13 @@ from medcite_middleware.events import (
     ScanOut,
     SearchReportOut,
     SectionOut,
+    SentenceOut,
     SpanOut,
     StatementOut,
     VerdictOut,
     VoteOut,
 )
+from medcite_middleware.verification.labels import sentence_labels
 
 STATUS_TEXT = {
     "retracted": "Retracted",
@@ -267,4 +269,8 @@ def answer_out(answer: Answer) -> AnswerOut:
         versions=dict(answer.versions),
         timings_ms=dict(answer.timings_ms),
         statements=[statement_out(s) for s in answer.statements],
+        sentences=[
+            SentenceOut(span=SpanOut(start=span.start, end=span.end), label=label)
+            for span, label in sentence_labels(answer.claims, answer.verdicts)
+        ],
     )

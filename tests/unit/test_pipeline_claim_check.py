@@ -18,6 +18,7 @@ from medcite_core.types import Evidence, Notice, Span
 from medcite_middleware.pipeline.claim_check import Checked, CheckTask, ClaimChecker
 from medcite_middleware.pipeline.evidence_finding import DocumentFinder, queries_against, query_for
 from medcite_middleware.verification.claims import claim_of, split_text
+from medcite_middleware.verification.labels import sentence_labels
 from medcite_middleware.verification.policy import combine
 from medcite_middleware.verification.rules import RulesJudge
 from medcite_middleware.verification.sources import quote_proof
@@ -267,3 +268,17 @@ def test_quotes_of_proofs_slice_their_source() -> None:
     for proof in found.proofs:
         assert isinstance(proof, QuoteProof)
         assert proof.span.of(RECORD.text) == proof.text
+
+
+def test_each_sentence_of_an_answer_shows_the_worst_of_its_claims() -> None:
+    text = "Zetamab lowered exacerbations, and nobody died. In grown-ups it helped."
+    first, second = Span(0, text.index(".") + 1), Span(text.index("In grown"), len(text))
+    claims = [
+        replace(claim_of("Zetamab lowered exacerbations"), id="c1", sentence=first),
+        replace(claim_of("nobody died"), id="c2", sentence=first),
+        replace(claim_of("In grown-ups it helped."), id="c3", span=second, sentence=None),
+    ]
+    votes = [verdict_of("supported"), verdict_of("unchecked"), verdict_of("unchecked")]
+    assert sentence_labels(claims, votes) == [(first, "partly_supported"), (second, "unchecked")]
+    votes[1] = verdict_of("contradicted", shows="contradicts")
+    assert sentence_labels(claims, votes) == [(first, "contradicted"), (second, "unchecked")]

@@ -10,10 +10,10 @@ from support.tiny_bert import save_tiny_bert
 
 from medcite_core.chunking import chunk_record
 from medcite_core.errors import InvalidSettings
-from medcite_core.settings import IndexSettings, Settings, VerifySettings
+from medcite_core.settings import IndexSettings, RetrievalSettings, Settings
 from medcite_core.types import Passage
 from medcite_middleware.retrieval.reranking import CrossEncoderReranker
-from medcite_middleware.services.build import reranker_of
+from medcite_middleware.services.build import build_reranker
 
 PASSAGES = [
     Passage(chunk, record, 0.5) for record in RECORDS[:3] for chunk in chunk_record(record, IndexSettings()) if chunk
@@ -59,8 +59,8 @@ def test_a_model_that_does_not_rank_is_refused_in_words(tmp_path: Path) -> None:
 
 
 def test_it_is_there_when_a_setting_names_it() -> None:
-    assert reranker_of(VerifySettings()) is None
-    settings = Settings().verify.model_copy(update={"reranker_model": "some/model", "reranker_revision": "abc"})
-    found = reranker_of(settings)
+    assert build_reranker(Settings()) is None
+    named = RetrievalSettings(reranker_model="some/model", reranker_revision="abc")
+    found = build_reranker(Settings(retrieval=named))
     assert found is not None
     assert found.name == "some/model@abc"

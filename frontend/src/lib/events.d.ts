@@ -286,6 +286,7 @@ export interface AnswerOut {
 	question: string;
 	schema_version: number;
 	search: SearchReportOut;
+	sentences: SentenceOut[];
 	statements: StatementOut[];
 	text: string;
 	timings_ms: {
@@ -296,6 +297,13 @@ export interface AnswerOut {
 	versions: {
 		[k: string]: string;
 	};
+}
+/**
+ * A sentence of the answer that holds claims, and the worst of their labels.
+ */
+export interface SentenceOut {
+	label: 'supported' | 'contradicted' | 'unsupported' | 'conflicting' | 'unchecked' | 'partly_supported';
+	span: SpanOut;
 }
 /**
  * A sentence of the answer that cannot be checked, and of what kind it is.

@@ -17,7 +17,6 @@ from medcite_middleware.pipeline.claim_check import ClaimChecker
 from medcite_middleware.pipeline.evidence_finding import CorpusFinder
 from medcite_middleware.retrieval.hybrid import Retriever
 from medcite_middleware.retrieval.reranking import CrossEncoderReranker
-from medcite_middleware.retrieval.reranking import CrossEncoderReranker
 from medcite_middleware.retrieval.words_only import WordsOnly
 from medcite_middleware.services.asking import AskService
 from medcite_middleware.services.corpus import RecordService, SearchService, StatusService
@@ -26,6 +25,7 @@ from medcite_middleware.services.result_list import ResultListService
 from medcite_middleware.services.runs import RunRegistry
 from medcite_middleware.services.verifying import VerifyService
 from medcite_middleware.verification.calibration import load_calibration
+from medcite_middleware.verification.chat_judge import ChatJudge
 from medcite_middleware.verification.entailment import EntailmentJudge, EntailmentModel
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
 
@@ -52,8 +52,8 @@ class Services:
         await self.runs.close()
 
 
-def build_checker(settings: Settings) -> ClaimChecker:
-    """The checker with every judge that the settings allow.
+def build_checker(settings: Settings, chat_model: BaseChatModel | None = None) -> ClaimChecker:
+    """The checker with every judge that the settings allow; `chat_model` reads what the rules leave open.
 
     Raises:
         InvalidSettings: the calibration of the entailment model is damaged.
@@ -64,7 +64,10 @@ def build_checker(settings: Settings) -> ClaimChecker:
         judges.append(
             EntailmentJudge(model, load_calibration(settings.data_dir, model.name, model.revision, threshold))
         )
-    return ClaimChecker(judges, None, settings.verify)
+    model_judge = None
+    if chat_model is not None and settings.verify.use_chat_model:
+        model_judge = ChatJudge(chat_model, settings.llm, settings.verify)
+    return ClaimChecker(judges, model_judge, settings.verify)
 
 
 def entailment_model(settings: Settings) -> EntailmentModel | None:
@@ -79,15 +82,12 @@ def build_reranker(settings: Settings) -> Reranker | None:
     return CrossEncoderReranker(chosen.reranker_model, chosen.reranker_revision) if chosen.reranker_model else None
 
 
-def reranker_of(verify: VerifySettings) -> Reranker | None:
-    """The cross-encoder that ranks what is found for a claim, not loaded yet; None without one."""
-    return CrossEncoderReranker(verify.reranker_model, verify.reranker_revision) if verify.reranker_model else None
-
-
-def build_verifier(settings: Settings, embedder: Embedder | None) -> VerifyService:
+def build_verifier(
+    settings: Settings, embedder: Embedder | None, chat_model: BaseChatModel | None = None
+) -> VerifyService:
     """A service that checks against documents, without a corpus."""
     return VerifyService(
-        build_checker(settings),
+        build_checker(settings, chat_model),
         RunRegistry(settings.server.max_runs, settings.server.run_grace_s),
         settings.verify,
         index=None,
@@ -114,7 +114,7 @@ def build_services(
     """
     retriever = Retriever(index, embedder, settings.retrieval)
     results = ResultListService(index, retriever)
-    checker = build_checker(settings)
+    checker = build_checker(settings, chat_model)
     finder = CorpusFinder(retriever, index, settings.verify, reranker=build_reranker(settings))
     writer = GeneratedAnswer(chat_model, settings.llm) if chat_model is not None else None
     versions = _versions(settings, embedder, writer)
@@ -164,5 +164,5 @@ def _versions(settings: Settings, embedder: Embedder, writer: GeneratedAnswer | 
         "rewrite_prompt": REWRITE_PROMPT_VERSION if writer else "none",
         "judge": RULES_VERSION,
         "entailment_model": settings.verify.entailment_model or "none",
-        "reranker_model": settings.verify.reranker_model or "none",
+        "reranker_model": settings.retrieval.reranker_model or "none",
     }

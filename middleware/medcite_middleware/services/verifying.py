@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from medcite_core.answers import Answer, Claim, Verdict
 from medcite_core.errors import IndexMissing, InvalidInput, NotFound
-from medcite_core.ports import CorpusIndex, Embedder, EvidenceFinder, Reranker
+from medcite_core.ports import CorpusIndex, Embedder, EvidenceFinder
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Evidence, Source
 from medcite_middleware.events import Event
@@ -83,10 +83,8 @@ class VerifyService:
         finder: EvidenceFinder | None,
         embedder: Embedder | None,
         versions: Mapping[str, str],
-        reranker: Reranker | None = None,
     ) -> None:
         self._checker = checker
-        self._reranker = reranker
         self._runs = runs
         self._settings = settings
         self._index = index

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from medcite_core.answers import VerdictLabel
+from medcite_core.answers import Claim, Verdict, VerdictLabel
+from medcite_core.types import Span
 
 SentenceLabel = VerdictLabel | Literal["partly_supported"]
 
@@ -24,3 +25,11 @@ def worst_label(labels: Sequence[VerdictLabel]) -> SentenceLabel:
     if "supported" in distinct:
         return "partly_supported"
     return "unsupported"
+
+
+def sentence_labels(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> list[tuple[Span, SentenceLabel]]:
+    """Each sentence that holds claims, in the order of the text, and the worst of their labels."""
+    by_sentence: dict[Span, list[VerdictLabel]] = {}
+    for claim, verdict in zip(claims, verdicts, strict=True):
+        by_sentence.setdefault(claim.sentence or claim.span, []).append(verdict.label)
+    return [(span, worst_label(by_sentence[span])) for span in sorted(by_sentence)]
