@@ -115,7 +115,7 @@ export function answer(text: string, overrides: Partial<AnswerOut> = {}): Answer
 		statements: [],
 		sentences: [],
 		...overrides,
-	};
+	} as AnswerOut;
 }
 
 /** A response whose body is these pieces, read one after another; `ending` says how the connection ends. */

@@ -1,5 +1,6 @@
 // The reference list under an answer: records, not passages, each with all the numbers by which it was cited.
 import type { EvidenceOut, RecordOut } from './events';
+import { sourceIdOf } from './stored';
 
 export interface Reference {
 	record: RecordOut;
@@ -8,16 +9,17 @@ export interface Reference {
 	isCited: boolean;
 }
 
-/** Group evidence by PMID: cited records first, each group in the order of its smallest (cited) number. */
+/** Group evidence by record or document: cited records first, each group in the order of its smallest (cited) number. */
 export function referencesOf(evidence: readonly EvidenceOut[], cited: ReadonlySet<number>): Reference[] {
-	const byPmid = new Map<string, Reference>();
+	const bySource = new Map<string, Reference>();
 	for (const item of [...evidence].sort((a, b) => a.number - b.number)) {
-		const reference = byPmid.get(item.pmid) ?? { record: item.record, numbers: [], isCited: false };
+		const id = sourceIdOf(item.record);
+		const reference = bySource.get(id) ?? { record: item.record, numbers: [], isCited: false };
 		reference.numbers.push(item.number);
 		reference.isCited ||= cited.has(item.number);
-		byPmid.set(item.pmid, reference);
+		bySource.set(id, reference);
 	}
-	const all = [...byPmid.values()];
+	const all = [...bySource.values()];
 	return [...all.filter((reference) => reference.isCited), ...all.filter((reference) => !reference.isCited)];
 }
 

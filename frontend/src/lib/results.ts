@@ -66,10 +66,11 @@ export async function fetchResults(
 	request: ListRequest,
 	filters: SearchFilter,
 	signal?: AbortSignal,
+	mode: SearchReportOut['mode'] | null = null,
 ): Promise<ResultPage> {
 	const { sort, descending } = orders[orderOf(request)];
 	const offset = (request.page - 1) * pageSize;
-	const body = { query: request.query, filters, sort, descending, offset, limit: pageSize };
+	const body = { query: request.query, filters, sort, descending, offset, limit: pageSize, ...(mode && { mode }) };
 	return (await (await post('/api/results', body, signal)).json()) as ResultPage;
 }
 

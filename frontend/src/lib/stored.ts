@@ -8,6 +8,11 @@ export const storedVersion = 1;
 export const maxStoredChars = 3_000_000;
 export const maxConversations = 30;
 
+/** A record goes by its PMID, a document by its id. */
+export function sourceIdOf(record: RecordOut): string {
+	return record.document || record.pmid;
+}
+
 export type StoredState = 'running' | 'finished' | 'incomplete' | 'cancelled' | 'failed';
 const states: readonly string[] = ['running', 'finished', 'incomplete', 'cancelled', 'failed'];
 
@@ -20,7 +25,9 @@ export interface StoredRun {
 	claims: ClaimOut[];
 	verdicts: VerdictOut[];
 	/** Evidence without its records, which many passages share. */
-	evidence: Omit<EvidenceOut, 'record'>[];
+	evidence: (Omit<EvidenceOut, 'record'> & { document?: string })[];
+	/** Numbers of the passages that the checker found; missing in what an earlier page kept. */
+	added?: number[];
 	records: RecordOut[];
 	/** What only a finished answer has. */
 	answer: Omit<AnswerOut, 'text' | 'search' | 'claims' | 'verdicts' | 'evidence'> | null;

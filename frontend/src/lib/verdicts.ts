@@ -1,20 +1,22 @@
 // Verdicts in words: what the page prints, and what it says aloud.
+import type { SentenceLabel } from './sentences';
 import type { AnswerOut, ClaimOut, SearchReportOut, VerdictOut } from './events';
 
 export type Label = VerdictOut['label'];
 
 export const labels: readonly Label[] = ['supported', 'contradicted', 'conflicting', 'unsupported', 'unchecked'];
 
-export const verdictWords: Record<Label, string> = {
+export const verdictWords: Record<SentenceLabel, string> = {
 	supported: 'Supported',
 	contradicted: 'Contradicted',
 	conflicting: 'Conflicting',
+	partly_supported: 'Partly supported',
 	unsupported: 'Unsupported',
 	unchecked: 'Unchecked',
 };
 
 /** The word on a sentence's mark. A quotation is only said to be one: its words are the source's, whether or not they answer. */
-export function verdictWord(label: Label, isQuotation: boolean): string {
+export function verdictWord(label: SentenceLabel, isQuotation: boolean): string {
 	return isQuotation && label === 'supported' ? 'Quoted word for word' : verdictWords[label];
 }
 
@@ -36,6 +38,29 @@ const citationWords: Record<VerdictOut['citation'], string> = {
 /** What is wrong with a sentence's citation; empty when nothing is. */
 export function citationNote(verdict: VerdictOut): string {
 	return citationWords[verdict.citation] ?? '';
+}
+
+const uncheckedWords: Record<string, string> = {
+	no_judge_for_paraphrase: 'The source may say this in other words. No judge that can read other wording is set up here, so compare it yourself.',
+	judge_failed: 'The judge failed or gave no proof that holds. Checking again may help.',
+	judges_disagree: 'The judges came to different verdicts.',
+	formula_unknown: 'The figures stand in the source, but how this one follows from them is not known.',
+	source_unreadable: 'A part of the source has no text that can be read.',
+	source_missing: 'The source was not there to be read.',
+	similar_words: 'Words much like these stand in the source; whether they are meant is for a person to say.',
+	scan_unclear: 'The source was searched, but what was found can be read either way.',
+	scan_incomplete: 'Not all of the source could be searched, so that it is absent cannot be said.',
+	several_candidates: 'Several places in the source could be meant, and they differ.',
+	author_differs: 'The authors or the year named here are not those of the record.',
+	citation_not_found: 'The source cited here is not there.',
+	no_citation: 'The sentence cites no source.',
+	quote_altered: 'Nearly these words stand in the source, but not exactly.',
+	not_in_sources: 'No passage that was read holds these words.',
+};
+
+/** Why nothing was decided, in words for a reader; empty for a verdict that was reached. */
+export function whyUnchecked(verdict: VerdictOut): string {
+	return verdict.label === 'unchecked' ? (uncheckedWords[verdict.reason] ?? '') : '';
 }
 
 export interface VerdictCounts {

@@ -32,6 +32,8 @@ export class ResultList {
 
 	#stopper: AbortController | null = null;
 	#openNext: 'first' | 'last' | null = null;
+	/** How the first page of a list was searched: the pages after it keep to its order. */
+	#order: { key: string; mode: SearchReportOut['mode'] } | null = null;
 	#last: { request: ListRequest; filterKey: string } | null = null;
 
 	/** Whether loading now would be for another filter than last time, as while the reader fills in its fields. */
@@ -57,8 +59,11 @@ export class ResultList {
 			if (!stopper.signal.aborted) this.spoken = 'Searching…';
 		}, slowMs);
 		try {
-			const page = await fetchResults(request, filters, stopper.signal);
+			const key = JSON.stringify([{ ...request, page: 1 }, filterKey]);
+			const mode = request.page > 1 && this.#order?.key === key ? this.#order.mode : null;
+			const page = await fetchResults(request, filters, stopper.signal, mode);
 			if (stopper.signal.aborted) return;
+			if (!mode) this.#order = { key, mode: page.search.mode };
 			if (!page.records.length && page.total > 0 && request.page > 1) {
 				this.#set({ page: pageCount(page.total) }, false);
 				return;

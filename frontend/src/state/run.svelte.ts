@@ -10,7 +10,8 @@ import type {
 	VerdictOut,
 } from '../lib/events';
 import { ConnectionLost, laterEvents, runEvents, type StreamOptions } from '../lib/runstream';
-import type { StoredRun } from '../lib/stored';
+import { type SentenceLabel, sentencesOf, worstLabel } from '../lib/sentences';
+import { sourceIdOf, type StoredRun } from '../lib/stored';
 
 export type RunState = 'running' | 'reconnecting' | 'finished' | 'incomplete' | 'cancelled' | 'failed';
 
@@ -31,6 +32,20 @@ export class Run {
 	requestId = $state('');
 
 	readonly verdictOf = $derived(new Map(this.verdicts.map((verdict) => [verdict.claim_id, verdict])));
+	/** Sentences with their claims; a sentence goes by the id of its first claim. */
+	readonly sentences = $derived(sentencesOf(this.text, this.claims));
+	/** The worst verdict of each sentence, once all of its claims are decided. */
+	readonly labelOf = $derived(
+		new Map(
+			this.sentences.flatMap(({ whole, claims }): [string, SentenceLabel][] => {
+				const labels = claims.flatMap((claim) => this.verdictOf.get(claim.id)?.label ?? []);
+				const label = labels.length === claims.length ? worstLabel(labels) : null;
+				return label ? [[whole.id, label]] : [];
+			}),
+		),
+	);
+	/** Passages that the checker found, which the answer was not made from. */
+	added = $state.raw<ReadonlySet<number>>(new Set());
 	readonly numbers = $derived(new Set(this.evidence.map((item) => item.number)));
 	readonly isOver = $derived(!['running', 'reconnecting'].includes(this.state));
 	readonly mode = $derived(this.answer?.mode ?? (this.claims.some((c) => c.is_quotation) ? 'quotations' : null));
@@ -97,6 +112,10 @@ export class Run {
 				this.evidence = message.evidence;
 				this.search = message.search;
 				break;
+			case 'evidence_added':
+				this.evidence = [...this.evidence, ...message.evidence];
+				this.added = new Set([...this.added, ...message.evidence.map((item) => item.number)]);
+				break;
 			case 'text':
 				this.text += message.delta;
 				break;
@@ -138,7 +157,7 @@ export class Run {
 	/** The run as it can be kept. */
 	toStored(): StoredRun {
 		const { text: _, search: _search, claims: _claims, verdicts: _verdicts, evidence: _evidence, ...rest } = this.answer ?? {};
-		const records = new Map(this.evidence.map((item) => [item.pmid, item.record]));
+		const records = new Map(this.evidence.map((item) => [sourceIdOf(item.record), item.record]));
 		return {
 			state: this.state === 'reconnecting' ? 'running' : this.state,
 			runId: this.#runId,
@@ -146,7 +165,8 @@ export class Run {
 			search: this.search,
 			claims: this.claims,
 			verdicts: this.verdicts,
-			evidence: this.evidence.map(({ record: _, ...item }) => item),
+			evidence: this.evidence.map(({ record, ...item }) => (record.document ? { ...item, document: record.document } : item)),
+			added: [...this.added],
 			records: [...records.values()],
 			answer: this.answer && (rest as NonNullable<StoredRun['answer']>),
 			error: this.error,
@@ -157,13 +177,14 @@ export class Run {
 
 	/** Take the run's place as it was kept. One that was not over can be resumed. */
 	restore(kept: StoredRun): void {
-		const records = new Map(kept.records.map((record) => [record.pmid, record]));
-		const evidence = kept.evidence.flatMap((item): EvidenceOut[] => {
-			const record = records.get(item.pmid);
+		const records = new Map(kept.records.map((record) => [sourceIdOf(record), record]));
+		const evidence = kept.evidence.flatMap(({ document, ...item }): EvidenceOut[] => {
+			const record = records.get(document || item.pmid);
 			return record ? [{ ...item, record }] : [];
 		});
 		const { text, search, claims, verdicts } = kept;
 		Object.assign(this, { text, search, claims, verdicts, evidence, error: kept.error, reason: kept.reason });
+		this.added = new Set(kept.added ?? []);
 		this.#runId = kept.runId;
 		this.requestId = kept.requestId ?? '';
 		if (kept.answer && search) this.answer = { ...kept.answer, text, search, claims, verdicts, evidence };
@@ -180,6 +201,7 @@ export class Run {
 		// A run that is taken up after a reload tells everything again.
 		this.text = '';
 		this.evidence = [];
+		this.added = new Set();
 		this.search = null;
 		this.claims = [];
 		this.verdicts = [];

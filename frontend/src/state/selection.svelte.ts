@@ -1,6 +1,7 @@
 // What the evidence panel shows: a sentence of an answer with its proofs, or one numbered passage.
 import type { EvidenceOut, VerdictOut } from '../lib/events';
 import type { Quote } from '../lib/highlight';
+import { sourceIdOf } from '../lib/stored';
 import type { Run } from './run.svelte';
 
 export class Selection {
@@ -11,22 +12,27 @@ export class Selection {
 	isOpen = $state(false);
 
 	readonly claim = $derived(this.run?.claims.find((claim) => claim.id === this.claimId) ?? null);
+	/** The sentence that the claim is part of. */
+	readonly sentence = $derived(
+		this.run?.sentences.find(({ claims }) => claims.some(({ id }) => id === this.claimId)) ?? null,
+	);
 	readonly verdict = $derived<VerdictOut | null>(this.run?.verdictOf.get(this.claimId) ?? null);
 	readonly evidence = $derived<EvidenceOut | null>(
 		this.run?.evidence.find((item) => item.number === this.number) ?? null,
 	);
 	/** Quotes of this sentence from the record in view. */
 	readonly quotes = $derived.by((): Quote[] => {
-		const pmid = this.evidence?.pmid;
+		const source = this.evidence ? sourceIdOf(this.evidence.record) : '';
 		const proofs = this.verdict?.proofs ?? [];
 		return proofs.flatMap((proof) =>
-			proof.kind === 'quote' && proof.span && proof.pmid === pmid ? [{ span: proof.span, shows: proof.shows }] : [],
+			proof.kind === 'quote' && proof.span && (proof.document || proof.pmid) === source ? [{ span: proof.span, shows: proof.shows }] : [],
 		);
 	});
 	/** Every span of the record in view that the answer was made from; none for a text that was given to be checked. */
 	readonly shownSpans = $derived(
 		(this.run?.mode === 'given' ? [] : (this.run?.evidence ?? []))
-			.filter((item) => item.pmid === this.evidence?.pmid)
+			.filter((item) => this.evidence && sourceIdOf(item.record) === sourceIdOf(this.evidence.record))
+			.filter((item) => !this.run?.added.has(item.number))
 			.map((item) => item.span),
 	);
 	/** Evidence numbers worth offering: those of the sentence's proofs and citations, or all of the answer. */
@@ -64,7 +70,7 @@ export class Selection {
 function proofNumbers(run: Run, verdict: VerdictOut | null): number[] {
 	return (verdict?.proofs ?? []).flatMap((proof) => {
 		if (proof.evidence_number != null) return [proof.evidence_number];
-		const same = run.evidence.find((item) => item.pmid === proof.pmid);
+		const same = run.evidence.find((item) => sourceIdOf(item.record) === (proof.document || proof.pmid));
 		return same ? [same.number] : [];
 	});
 }
