@@ -120,6 +120,7 @@ def services_of(corpus: Corpus) -> Services:
 def verifier_of(settings: Settings, corpus: Corpus | None) -> VerifyService:
     """The service that checks claims: over a corpus, or without one over documents only."""
     from medcite_core.embedding.factory import build_embedder
+    from medcite_middleware.llm.chat_model import build_chat_model
     from medcite_middleware.services import build_verifier
 
     if corpus is not None:
@@ -128,7 +129,7 @@ def verifier_of(settings: Settings, corpus: Corpus | None) -> VerifyService:
         return build_verifier(settings, None)  # rules alone read whole sources; nothing is embedded
     embedder = build_embedder(settings.embedding)
     wait_for_embedder(embedder)
-    return build_verifier(settings, embedder)
+    return build_verifier(settings, embedder, build_chat_model(settings.llm))
 
 
 def wait_for_embedder(embedder: BackgroundEmbedder) -> str:

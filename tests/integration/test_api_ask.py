@@ -48,7 +48,7 @@ def test_a_generated_answer_is_streamed_checked_and_equal_to_its_events(generati
     assert [v["label"] for v in answer["verdicts"]] == ["supported", "unchecked"]
     assert (answer["groundedness"], answer["checked"], answer["total"]) == (0.5, 1, 2)
     versions = {"medcite", "embedding_model", "chat_model", "prompt", "rewrite_prompt", "judge"}
-    assert set(answer["versions"]) == versions
+    assert set(answer["versions"]) == versions | {"entailment_model", "reranker_model"}
     assert answer["versions"]["chat_model"] == "stub-model"
     assert all(answer["timings_ms"][name] >= 0 for name in ("search", "first_text", "write", "check", "total"))
     assert types(messages).count("text") >= 2
@@ -60,7 +60,7 @@ def test_fr_108_number_one_in_an_answer_is_the_source_that_the_model_saw_as_numb
 ) -> None:
     answer = answer_of(generating.ask(QUESTION))
     first = answer["evidence"][0]
-    prompt = llm_server.chats[-1].prompt
+    prompt = llm_server.chats[0].prompt  # of the answer; what follows judges its claims
     opening = re.search(r"<(\w+) 1>", prompt)
     assert opening
     seen_as_one = prompt[opening.end() : prompt.index(f"</{opening.group(1)} 1>")]
@@ -68,6 +68,20 @@ def test_fr_108_number_one_in_an_answer_is_the_source_that_the_model_saw_as_numb
     assert first["text"] in seen_as_one
     assert answer["verdicts"][0]["proofs"][0]["evidence_number"] == 1
     assert answer["verdicts"][0]["proofs"][0]["pmid"] == first["pmid"] == "101"
+
+
+def test_the_chat_model_judges_what_the_rules_leave_open_and_not_when_it_may_not(
+    tmp_path: Path, llm_server: LLMServer
+) -> None:
+    llm_server.default = Reply(pieces=ANSWER)
+    for use in (True, False):
+        with small_service(tmp_path / str(use), llm_server.base_url, verify__use_chat_model=use) as live:
+            before = len(llm_server.chats)
+            labels = [v["label"] for v in answer_of(live.ask(QUESTION))["verdicts"]]
+        judging = [c for c in llm_server.chats[before:] if "Judge the claim" in c.prompt]
+        assert bool(judging) is use
+        assert all("cures everything" in chat.prompt for chat in judging)
+        assert labels == ["supported", "unchecked"]  # a reply that is no judgement decides nothing
 
 
 def test_white_space_around_a_reply_is_not_part_of_the_answer(generating: LiveService, llm_server: LLMServer) -> None:

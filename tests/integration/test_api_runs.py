@@ -77,7 +77,7 @@ def test_a_stream_dropped_while_the_model_writes_goes_on_and_loses_nothing(
     tail = generating.resume(head[0].json["run_id"], head[-1].id)
     assert_law(head + tail)
     assert answer_of(tail)["text"] == "".join(pieces)
-    assert len(llm_server.chats) == 1
+    assert len([chat for chat in llm_server.chats if "Judge the claim" not in chat.prompt]) == 1
 
 
 def test_a_run_nobody_watches_is_cancelled_and_the_model_connection_closed(
