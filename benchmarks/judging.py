@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from claim_data import Item
 from rapidfuzz import fuzz
@@ -52,44 +51,35 @@ def string_equality(case: Case) -> Verdict:
     return Verdict(case.claim.id, "supported", "verbatim", "", (quote_proof(case.evidence[0], equal, "supports"),))
 
 
-def agreeing(settings: VerifySettings, veto: Any) -> Callable[[Case], Verdict]:
+def agreeing(settings: VerifySettings) -> Callable[[Case], Verdict]:
     """The policy with the worst of models: one that supports everything and shows the most similar sentence."""
     rules = RulesJudge(settings)
 
     def judge(case: Case) -> Verdict:
         first = rules.judge(case)
         if not is_open(case, first):
-            return combine(case, [first], settings, veto)
+            return combine(case, [first], settings)
         evidence = case.evidence[0]
         text = evidence.source.text
         best = max(source_sentences(evidence.source), key=lambda s: fuzz.token_set_ratio(case.claim.text, s.of(text)))
         proofs = (quote_proof(evidence, best, "supports"),)
         yes = Verdict(case.claim.id, "supported", "entailed", "", proofs, "right", judge="agreeing", confidence=1.0)
-        return combine(case, [first, yes], settings, veto)
+        return combine(case, [first, yes], settings)
 
     return judge
-
-
-def figures_veto() -> Any:
-    """The check of figures, as the service wires it; None where it is not built in."""
-    try:
-        from medcite_middleware.verification.figures import figures_hold
-    except ImportError:
-        return None
-    return figures_hold
 
 
 def entailment_behind_the_rules(model: str, threshold: float) -> Callable[[Case], Verdict]:
     """The policy with a cross-encoder: the rules first, then the model, then the vetoes."""
     settings = VerifySettings()
     judge = EntailmentJudge(EntailmentModel(model), Calibration(model, "", threshold=threshold))
-    rules, veto = RulesJudge(settings), figures_veto()
+    rules = RulesJudge(settings)
 
     def decide(case: Case) -> Verdict:
         votes = [rules.judge(case)]
         if is_open(case, votes[0]):
             votes.append(judge.judge(case))
-        return combine(case, votes, settings, veto)
+        return combine(case, votes, settings)
 
     return decide
 
@@ -103,7 +93,7 @@ def rules_judging() -> Iterator[Judging]:
 @contextmanager
 def agreeing_judging() -> Iterator[Judging]:
     """The policy with the worst of models, which supports everything: what its vetoes let through."""
-    yield Judging("supports everything", agreeing(VerifySettings(), figures_veto()))
+    yield Judging("supports everything", agreeing(VerifySettings()))
 
 
 @contextmanager
