@@ -24,7 +24,7 @@ from typing import Any
 from adversarial_edits import EDIT_KINDS, edits
 from checker_edits import demo_records
 from claim_data import Item, items_of, sample
-from judging import agreeing, entailment_behind_the_rules, figures_veto, string_equality
+from judging import agreeing, entailment_behind_the_rules, string_equality
 from quote_alignment import typeset
 
 from medcite_core.answers import Claim, Verdict
@@ -70,7 +70,7 @@ def judges() -> dict[str, Callable[[Case], Verdict]]:
     return {
         "rules": RulesJudge(settings).judge,
         "string equality": string_equality,
-        "policy with a judge that always agrees": agreeing(settings, figures_veto()),
+        "policy with a judge that always agrees": agreeing(settings),
     }
 
 
