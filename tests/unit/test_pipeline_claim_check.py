@@ -13,7 +13,7 @@ from support.small_corpus import WordHashEmbedder
 from medcite_core.answers import QuoteProof, Verdict
 from medcite_core.errors import ModelUnavailable
 from medcite_core.ports import Case, CheckedReply, FoundEvidence, JudgeReply
-from medcite_core.settings import VerifySettings
+from medcite_core.settings import LLMSettings, VerifySettings
 from medcite_core.types import Evidence, Notice, Span
 from medcite_middleware.pipeline.claim_check import Checked, CheckTask, ClaimChecker
 from medcite_middleware.pipeline.evidence_finding import DocumentFinder, queries_against, query_for
@@ -22,6 +22,7 @@ from medcite_middleware.verification.labels import sentence_labels
 from medcite_middleware.verification.policy import combine
 from medcite_middleware.verification.rules import RulesJudge
 from medcite_middleware.verification.sources import quote_proof
+from medcite_middleware.verification.verdict_store import VerdictMemory, VerdictStore
 
 BODY = "Zetamab lowered exacerbations in adults with asthma. Nobody died during the whole trial."
 RECORD = a_record("100", parts=[("RESULTS", "", BODY)])
@@ -115,6 +116,31 @@ def test_a_model_that_is_down_leaves_one_claim_unchecked_with_the_reason_in_word
     found = check(PARAPHRASE, model=Model(verdict_of("supported"), error=ModelUnavailable("the chat model is down")))
     assert (found.label, found.reason) == ("unchecked", "judge_failed")
     assert "the chat model is down" in found.explanation
+
+
+def remembering(folder, model: Model, *, ask_anew: bool = False) -> Verdict:
+    memory = VerdictMemory(VerdictStore(folder / "v.sqlite"), LLMSettings(), SETTINGS, "judge.v1")
+    checker = ClaimChecker([RulesJudge(SETTINGS)], model, SETTINGS, memory=memory)
+    claim = claim_of(PARAPHRASE)
+    task = CheckTask(PARAPHRASE, (claim,), EVIDENCE, frozenset({"100"}), ask_anew=ask_anew)
+    return asyncio.run(checker.verdict(claim, task)).verdict
+
+
+def test_a_chat_model_s_verdict_is_replayed_until_it_is_asked_anew_which_says_what_changed(tmp_path) -> None:
+    yes, no = Model(verdict_of("supported", "chat")), Model(verdict_of("contradicted", "chat", "contradicts"))
+    assert remembering(tmp_path, yes).calls == 1
+    again = remembering(tmp_path, no)
+    assert (again.label, again.calls, no.told) == ("supported", 0, [])
+    assert again.proofs == remembering(tmp_path, yes).proofs
+    anew = remembering(tmp_path, no, ask_anew=True)
+    assert (anew.label, anew.calls) == ("contradicted", 1)
+    assert "before supported" in anew.searched
+    assert remembering(tmp_path, yes).label == "contradicted"
+
+
+def test_what_a_chat_model_could_not_decide_is_asked_again_the_next_time(tmp_path) -> None:
+    assert remembering(tmp_path, Model(verdict_of("unchecked", "chat"))).label == "unchecked"
+    assert remembering(tmp_path, Model(verdict_of("supported", "chat"))).label == "supported"
 
 
 # ------------------------------------------------------------------ the policy

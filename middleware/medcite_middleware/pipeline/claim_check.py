@@ -1,6 +1,6 @@
 """Checks claims: finds evidence for and against each, asks the judges, and gives every claim exactly one verdict.
 
-The loop of one claim is a LangGraph: retrieve → judge → (ask → check → revise …) → decide.
+The loop of one claim is a LangGraph: retrieve → judge → (replay | ask → check → revise …) → decide.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from medcite_middleware.events import ClaimEvent, ClaimStepEvent, Event, Evidenc
 from medcite_middleware.pipeline.threads import in_thread
 from medcite_middleware.shaping import claim_out, evidence_out, verdict_out
 from medcite_middleware.verification.policy import Veto, combine, is_open
+from medcite_middleware.verification.verdict_store import VerdictMemory, what_changed
 
 log = structlog.get_logger(__name__)
 
@@ -70,6 +71,7 @@ class _State(TypedDict, total=False):
     case: Case
     note: str
     votes: list[Verdict]
+    kept: Verdict | None
     reply: JudgeReply
     checked: CheckedReply
     revisions: int
@@ -110,12 +112,14 @@ class ClaimChecker:
         settings: VerifySettings,
         *,
         figures_hold: Veto | None = None,
+        memory: VerdictMemory | None = None,
     ) -> None:
-        """`judges` are asked in order; the first is the rules."""
+        """`judges` are asked in order; the first is the rules. `memory` keeps what the chat model said."""
         self._judges = tuple(judges)
         self._model = model_judge
         self._settings = settings
         self._figures_hold = figures_hold
+        self._memory = memory
         self._graph = self._build()
 
     @property
@@ -203,7 +207,9 @@ class ClaimChecker:
         graph.add_node("decide", self._decide)
         graph.add_edge(START, "retrieve")
         graph.add_edge("retrieve", "judge")
-        after_judge: dict[Hashable, str] = {"ask": "ask", "decide": "decide"}
+        graph.add_node("replay", self._replay)
+        graph.add_edge("replay", "decide")
+        after_judge: dict[Hashable, str] = {"ask": "ask", "replay": "replay", "decide": "decide"}
         graph.add_conditional_edges("judge", self._after_judge, after_judge)
         graph.add_edge("ask", "check")
         after_check: dict[Hashable, str] = {"revise": "revise", "decide": "decide"}
@@ -228,10 +234,19 @@ class ClaimChecker:
         if is_open(case, votes[0]):
             for judge in self._judges[1:]:
                 votes.append(await in_thread(judge.judge, case))
-        return {"votes": votes}
+        kept = None
+        if self._memory is not None and is_open(case, votes[0]):
+            kept = await in_thread(self._memory.get, case)
+        return {"votes": votes, "kept": kept}
 
     def _after_judge(self, state: _State) -> str:
-        return "ask" if self._model is not None and is_open(state["case"], state["votes"][0]) else "decide"
+        if self._model is None or not is_open(state["case"], state["votes"][0]):
+            return "decide"
+        return "replay" if state["kept"] is not None and not state["task"].ask_anew else "ask"
+
+    async def _replay(self, state: _State) -> dict[str, Any]:
+        assert state["kept"] is not None
+        return {"checked": CheckedReply(state["kept"])}
 
     async def _ask(self, state: _State) -> dict[str, Any]:
         assert self._model is not None
@@ -253,8 +268,14 @@ class ClaimChecker:
 
     async def _decide(self, state: _State) -> dict[str, Any]:
         votes = list(state["votes"])
+        changed = ""
         if "checked" in state:
-            votes.append(replace(state["checked"].verdict, calls=state["calls"]))
+            said = replace(state["checked"].verdict, calls=state["calls"])
+            votes.append(said)
+            # What could not be decided is not kept: the next time it may be.
+            if self._memory is not None and "reply" in state and said.label != "unchecked":
+                await in_thread(self._memory.put, state["case"], said)
+                changed = what_changed(state["kept"], said) if state["kept"] is not None else ""
         verdict = combine(state["case"], votes, self._settings, self._figures_hold)
-        searched = " ".join(part for part in (verdict.searched, state["note"]) if part)
+        searched = " ".join(part for part in (verdict.searched, state["note"], changed) if part)
         return {"verdict": replace(verdict, searched=searched)}

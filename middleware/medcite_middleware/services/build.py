@@ -28,6 +28,7 @@ from medcite_middleware.verification.calibration import load_calibration
 from medcite_middleware.verification.chat_judge import ChatJudge
 from medcite_middleware.verification.entailment import EntailmentJudge, EntailmentModel
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
+from medcite_middleware.verification.verdict_store import VerdictMemory, VerdictStore
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -64,10 +65,12 @@ def build_checker(settings: Settings, chat_model: BaseChatModel | None = None) -
         judges.append(
             EntailmentJudge(model, load_calibration(settings.data_dir, model.name, model.revision, threshold))
         )
-    model_judge = None
+    model_judge = memory = None
     if chat_model is not None and settings.verify.use_chat_model:
         model_judge = ChatJudge(chat_model, settings.llm, settings.verify)
-    return ClaimChecker(judges, model_judge, settings.verify)
+        store = VerdictStore(settings.data_dir / "verdicts.sqlite")
+        memory = VerdictMemory(store, settings.llm, settings.verify, model_judge.prompt_version)
+    return ClaimChecker(judges, model_judge, settings.verify, memory=memory)
 
 
 def entailment_model(settings: Settings) -> EntailmentModel | None:

@@ -58,6 +58,28 @@ class VerdictStore:
         return database
 
 
+class VerdictMemory:
+    """What one chat model said of cases, with one prompt and these settings."""
+
+    def __init__(self, store: VerdictStore, llm: LLMSettings, verify: VerifySettings, prompt_version: str) -> None:
+        self._store = store
+        self._llm = llm
+        self._verify = verify
+        self._prompt_version = prompt_version
+
+    def get(self, case: Case) -> Verdict | None:
+        """What it said of the same claim over the same evidence, for the numbers of this case; None if it did not."""
+        kept = self._store.get(self._key(case))
+        return None if kept is None else replayed(kept, case)
+
+    def put(self, case: Case, verdict: Verdict) -> None:
+        """Keep what it says now."""
+        self._store.put(self._key(case), verdict)
+
+    def _key(self, case: Case) -> str:
+        return verdict_key(case, self._llm, self._verify, self._prompt_version)
+
+
 def verdict_key(case: Case, llm: LLMSettings, verify: VerifySettings, prompt_version: str) -> str:
     """SHA-256 of all that a chat model's verdict depends on: claim, evidence, question, model, prompt and settings.
 
