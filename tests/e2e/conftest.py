@@ -53,7 +53,14 @@ def _with_chat(
 ) -> Iterator[LiveService]:
     llm_server.default = Reply(pieces=pieces)
     services, settings = small_services(
-        folder, llm_server.base_url, records, server__heartbeat_s=0.2, llm__timeout_s=20.0, llm__retries=0
+        folder,
+        llm_server.base_url,
+        records,
+        server__heartbeat_s=0.2,
+        llm__timeout_s=20.0,
+        llm__retries=0,
+        # These tests script what the model writes; what it says as a judge is another suite's matter.
+        verify__use_chat_model=False,
     )
     with serving(services, settings, PAGE_DIR) as served:
         yield served
