@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medcite_core.errors import Busy, IndexBroken, InvalidInput
+from medcite_core.errors import Busy, IndexBroken
 from medcite_core.filters import SearchFilter
+from medcite_core.index.checks import check_at_least, checked_vector, newest_withdrawals
 from medcite_core.index.lance_filter import all_of, filter_sql, pmid_sql
 from medcite_core.index.lance_hybrid import count_matches, search_together
 from medcite_core.index.lance_listing import RecordLists
@@ -25,7 +26,7 @@ from medcite_core.index.lance_rows import (
     state_of,
     tombstone_schema,
 )
-from medcite_core.index.lance_search import best_chunks_by_text, best_chunks_by_vector, checked_vector
+from medcite_core.index.lance_search import best_chunks_by_text, best_chunks_by_vector
 from medcite_core.index.lance_table import bring_up_to_date, engine_errors, open_tables
 from medcite_core.index.precedence import CopyState, Withdrawal, newest_copies
 from medcite_core.index.query_text import read_query
@@ -77,7 +78,7 @@ class LanceIndex:
         Raises:
             InvalidInput: the query is blank, k is below 1, or the title filter holds no word.
         """
-        _check_at_least("k", k, 1)
+        check_at_least("k", k, 1)
         words, where = read_query(query), filter_sql(search_filter)
         with self._reading("searching by words"):
             return best_chunks_by_text(self._chunks, words, where, k)
@@ -88,7 +89,7 @@ class LanceIndex:
         Raises:
             InvalidInput: the vector has another dimension or no direction, or as in `lexical_chunks`.
         """
-        _check_at_least("k", k, 1)
+        check_at_least("k", k, 1)
         wanted, where = checked_vector(vector, self._identity.embedder.dimension), filter_sql(search_filter)
         with self._reading("searching by meaning"):
             return best_chunks_by_vector(self._chunks, wanted, where, k)
@@ -101,7 +102,7 @@ class LanceIndex:
         Raises:
             InvalidInput: as in `lexical_chunks` and `vector_chunks`.
         """
-        _check_at_least("k", k, 1)
+        check_at_least("k", k, 1)
         wanted = None if vector is None else checked_vector(vector, self._identity.embedder.dimension)
         words, where = read_query(query), filter_sql(search_filter)
         with self._reading("searching"):
@@ -162,8 +163,8 @@ class LanceIndex:
         Raises:
             InvalidInput: offset or limit is negative, or the title filter holds no word.
         """
-        _check_at_least("offset", offset, 0)
-        _check_at_least("limit", limit, 0)
+        check_at_least("offset", offset, 0)
+        check_at_least("limit", limit, 0)
         with self._reading("listing records"):
             pmids, scores = self._lists.sorted_list(query, search_filter, order, descending)
         page = zip(pmids[offset : offset + limit].tolist(), scores[offset : offset + limit].tolist(), strict=True)
@@ -171,7 +172,7 @@ class LanceIndex:
 
     def suggest(self, field: SuggestField, prefix: str, limit: int) -> list[ValueCount]:
         """Values of a filter field in which a word begins with `prefix`, and how many records hold each."""
-        _check_at_least("limit", limit, 0)
+        check_at_least("limit", limit, 0)
         with self._reading("reading values"):
             return self._lists.suggest(field, prefix, limit)
 
@@ -276,13 +277,7 @@ class LanceIndex:
 
     def remove(self, tombstones: Sequence[Tombstone]) -> int:
         """Apply withdrawals; returns how many records went. Older records of the same pmid stay out from then on."""
-        newest: dict[str, Withdrawal] = {}
-        for tombstone in tombstones:
-            if pmid_number(tombstone.pmid) is None:
-                raise InvalidInput(f"{tombstone.pmid[:40]!r} is not a PMID")
-            withdrawal = Withdrawal.of(tombstone)
-            if tombstone.pmid not in newest or newest[tombstone.pmid].is_older_than(withdrawal):
-                newest[tombstone.pmid] = withdrawal
+        newest = newest_withdrawals(tombstones)
         if not newest:
             return 0
         with self._writing("withdrawing records"):
@@ -372,8 +367,3 @@ class LanceIndex:
 def _slices(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
     for start in range(0, len(numbers), _PMIDS_AT_ONCE):
         yield numbers[start : start + _PMIDS_AT_ONCE]
-
-
-def _check_at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise InvalidInput(f"{name} must be at least {least}, not {value}")

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medcite_core.errors import InvalidInput
 from medcite_core.index.lance_filter import all_of
 from medcite_core.index.lance_rows import CHUNK_COLUMNS, chunk_of
 from medcite_core.index.lance_table import VECTOR_INDEX_ROWS, vector_lists
@@ -101,23 +100,6 @@ def best_chunks_by_vector(chunks: Any, vector: npt.NDArray[np.float32], where: s
     if probes and len(rows) < k:
         rows = _best(lambda limit: fetch(limit, 0), k)
     return [_hit(row, rank) for rank, row in enumerate(rows, start=1)]
-
-
-def checked_vector(vector: npt.NDArray[np.float32], dimension: int) -> npt.NDArray[np.float32]:
-    """`vector`, if it can be searched with.
-
-    Raises:
-        InvalidInput: it has another dimension or no direction.
-    """
-    wanted = np.asarray(vector, dtype=np.float32)
-    if wanted.shape != (dimension,):
-        raise InvalidInput(
-            f"the query vector has shape {wanted.shape}; the index holds {dimension} dimensions",
-            "Embed the question with the model the index was made with.",
-        )
-    if not np.all(np.isfinite(wanted)) or not np.any(wanted):
-        raise InvalidInput("the query vector has no direction (zero, or not a number)")
-    return wanted
 
 
 def probe_count(rows: int, passing: int, lists: int) -> int:

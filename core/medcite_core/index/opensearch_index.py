@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from medcite_core.errors import IndexMissing, InvalidInput
 from medcite_core.filters import SearchFilter
+from medcite_core.index.checks import check_at_least, checked_vector
 from medcite_core.index.identity import check_identity
 from medcite_core.index.lance_rows import check_batch, pmid_number
 from medcite_core.index.opensearch_client import BulkWriter, build_client, cluster_errors
@@ -88,7 +89,7 @@ class OpenSearchIndex:
         Raises:
             InvalidInput: the query is blank, k is below 1, or the title filter holds no word.
         """
-        _check_at_least("k", k, 1)
+        check_at_least("k", k, 1)
         words = read_query(query)
         with cluster_errors("searching by words", self._place):
             return self._search.chunks_by_text(words, search_filter, k)
@@ -99,16 +100,8 @@ class OpenSearchIndex:
         Raises:
             InvalidInput: the vector has another dimension or no direction, or as in `lexical_chunks`.
         """
-        _check_at_least("k", k, 1)
-        wanted = np.asarray(vector, dtype=np.float32)
-        dimension = self._identity.embedder.dimension
-        if wanted.shape != (dimension,):
-            raise InvalidInput(
-                f"the query vector has shape {wanted.shape}; the index holds {dimension} dimensions",
-                "Embed the question with the model the index was made with.",
-            )
-        if not np.all(np.isfinite(wanted)) or not np.any(wanted):
-            raise InvalidInput("the query vector has no direction (zero, or not a number)")
+        check_at_least("k", k, 1)
+        wanted = checked_vector(vector, self._identity.embedder.dimension)
         with cluster_errors("searching by meaning", self._place):
             return self._search.chunks_by_vector(wanted, search_filter, k)
 
@@ -160,8 +153,8 @@ class OpenSearchIndex:
         Raises:
             InvalidInput: offset or limit is negative, or the title filter holds no word.
         """
-        _check_at_least("offset", offset, 0)
-        _check_at_least("limit", limit, 0)
+        check_at_least("offset", offset, 0)
+        check_at_least("limit", limit, 0)
         with cluster_errors("listing records", self._place):
             (pmids, scores), total = self._search.listed(
                 query, search_filter, order, offset, limit, descending=descending
@@ -171,7 +164,7 @@ class OpenSearchIndex:
 
     def suggest(self, field: SuggestField, prefix: str, limit: int) -> list[ValueCount]:
         """Values of a filter field in which a word begins with `prefix`, and how many records hold each."""
-        _check_at_least("limit", limit, 0)
+        check_at_least("limit", limit, 0)
         if field not in SUGGEST_FIELDS or len(prefix) > _MAX_PREFIX_CHARS or limit == 0:
             return []
         body = {
@@ -258,8 +251,3 @@ class OpenSearchIndex:
         """After a load: clear what interrupted writes left behind, and take out what was withdrawn meanwhile."""
         with cluster_errors("finishing a load", self._place):
             self._writer.finish_load()
-
-
-def _check_at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise InvalidInput(f"{name} must be at least {least}, not {value}")

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from medcite_core.errors import IndexBroken, InvalidInput
+from medcite_core.errors import IndexBroken
+from medcite_core.index.checks import newest_withdrawals
 from medcite_core.index.lance_rows import pmid_number
 from medcite_core.index.opensearch_client import Action, BulkWriter
 from medcite_core.index.opensearch_mapping import (
@@ -207,13 +208,7 @@ class ClusterWriter:
 
     def remove(self, tombstones: Sequence[Tombstone]) -> int:
         """Apply withdrawals; returns how many records went. Older records of the same pmid stay out from then on."""
-        newest: dict[str, Withdrawal] = {}
-        for tombstone in tombstones:
-            if pmid_number(tombstone.pmid) is None:
-                raise InvalidInput(f"{tombstone.pmid[:40]!r} is not a PMID")
-            withdrawal = Withdrawal.of(tombstone)
-            if tombstone.pmid not in newest or newest[tombstone.pmid].is_older_than(withdrawal):
-                newest[tombstone.pmid] = withdrawal
+        newest = newest_withdrawals(tombstones)
         if not newest:
             return 0
         known = self._withdrawals([int(pmid) for pmid in newest])
