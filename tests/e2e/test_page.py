@@ -83,6 +83,22 @@ def test_the_altered_sentence_of_the_worked_example_is_caught_and_only_that_one(
         watched.shot("worked-example-evidence")
 
 
+def test_a_worked_example_left_while_it_is_being_checked_leaves_nothing_behind(
+    browser: Browser, demo: LiveService
+) -> None:
+    """The page watched here fails on any warning, such as one of what is read of a component that is gone."""
+    with watched_page(browser, demo.base_url) as watched:
+        page = watched.page
+        held: list[Any] = []
+        page.route("**/api/verify", lambda route: held.append(route))
+        page.reload()
+        page.locator("section[aria-labelledby=examples] button").first.click()
+        wait_until_over(page)
+        page.locator(".turn button.verdict").first.click()
+        assert held
+        assert marked(page)
+
+
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_everything_can_be_done_by_keyboard(browser: Browser, generating: LiveService, size: tuple[int, int]) -> None:
     with watched_page(browser, generating.base_url, size=size) as watched:

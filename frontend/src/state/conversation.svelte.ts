@@ -79,7 +79,7 @@ export class Conversation {
 }
 
 function newRun(question: string, filter: SearchFilter, earlier: readonly Turn[]): Run {
-	return new Run('/api/ask', { question, filters: filter, history: historyOf(earlier) });
+	return Run.outliving('/api/ask', { question, filters: filter, history: historyOf(earlier) });
 }
 
 /** Earlier turns as the service wants them: only answers that were finished, never a piece of one. */

@@ -60,6 +60,19 @@ export class Run {
 		this.#body = body;
 	}
 
+	/**
+	 * A run that outlives the component which starts it: the selection may show it when its component is gone. What a
+	 * run derives would otherwise be the component's, and go stale with it.
+	 */
+	static outliving(path: string, body: unknown): Run {
+		let run: Run | undefined;
+		$effect.root(() => {
+			run = new Run(path, body);
+		});
+		// Without a browser there are no effects, and no component to go stale with.
+		return run ?? new Run(path, body);
+	}
+
 	/** Send the request and follow its events to the end. Never throws: how it ended is in `state`. */
 	async follow(options: Partial<StreamOptions> = {}): Promise<void> {
 		await this.#follow(runEvents(this.#path, this.#body, this.#options(options)));
