@@ -36,6 +36,10 @@ PYTEST_SUITES = {
     "cluster": ("tests", "cluster"),
 }
 SUITES = (*PYTEST_SUITES, "frontend")
+# Suites whose tests share nothing but the processor: they run in as many processes as there are cores, a file in one.
+# The others start services and browsers, which share ports, memory and the processor's time.
+IN_PARALLEL = ("unit", "integration")
+MOST_PROCESSES = 4
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -106,6 +110,20 @@ def node_is_missing() -> bool:
     return version is None or version < checkout.MIN_NODE or shutil.which("npm") is None
 
 
+def parallel(suite: str, options: list[str], environment: dict[str, str]) -> list[str]:
+    """Options that spread a suite over the cores, none for a suite or a machine that is better off without.
+
+    Each process gets one core for its matrix products; `environment` is changed accordingly. Options for pytest that
+    speak of the processes themselves (`-n`, `--pdb`) are left to rule.
+    """
+    processes = min(os.cpu_count() or 1, MOST_PROCESSES)
+    own = any(option.startswith(("-n", "--numprocesses", "--pdb")) for option in options)
+    if suite not in IN_PARALLEL or processes < 2 or own:
+        return []
+    environment["OMP_NUM_THREADS"] = "1"
+    return ["-n", str(processes), "--dist", "loadfile"]
+
+
 def run_suite(suite: str, options: list[str], reports: Path) -> Outcome:
     """Run one suite and read its report."""
     outcome = Outcome(suite)
@@ -113,6 +131,7 @@ def run_suite(suite: str, options: list[str], reports: Path) -> Outcome:
     if outcome.why:
         return outcome
     report = reports / f"{suite}.xml"
+    environment = dict(os.environ)
     if suite == "frontend":
         checkout.ensure_node_modules()
         npm = checkout.check_node()
@@ -121,11 +140,12 @@ def run_suite(suite: str, options: list[str], reports: Path) -> Outcome:
     else:
         folder, marks = PYTEST_SUITES[suite]
         python = str(checkout.venv_python())
-        command = [python, "-m", "pytest", folder, "-m", marks, f"--junitxml={report}", "--durations=5", *options]
+        command = [python, "-m", "pytest", folder, "-m", marks, f"--junitxml={report}", "--durations=5"]
+        command += [*parallel(suite, options, environment), *options]
         cwd = checkout.ROOT
     print(f"\n=== {suite} ===", flush=True)
     started = time.monotonic()
-    exit_code = subprocess.run(command, cwd=str(cwd), check=False).returncode
+    exit_code = subprocess.run(command, cwd=str(cwd), env=environment, check=False).returncode
     if exit_code == 2 and suite != "frontend" and not report.is_file():
         raise KeyboardInterrupt
     outcome.seconds = time.monotonic() - started

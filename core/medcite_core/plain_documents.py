@@ -48,7 +48,8 @@ def text_document(name: str, text: str, sha256: str = "") -> Document:
     digest = sha256 or hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     is_markdown = bool(_MARKDOWN_NAME.search(name) or _MARKDOWN_SIGNS.search(plain))
     lines = plain.split("\n")
-    found = _markdown_blocks(plain) if is_markdown else _paragraphs(lines)
+    found = list(_markdown_blocks(plain) if is_markdown else _paragraphs(lines))
+    found += _left_out(lines, found)
     canonical, blocks = _located(lines, sorted(found, key=lambda f: f.first))
     return Document(f"doc:{digest[:16]}", name, canonical, blocks, digest)
 
@@ -61,6 +62,13 @@ def _paragraphs(lines: list[str]) -> Iterator[_Found]:
         elif start is not None:
             yield _Found("paragraph", start, at)
             start = None
+
+
+def _left_out(lines: list[str], found: list[_Found]) -> list[_Found]:
+    """The lines with words that are in no block, as paragraphs: Markdown drops definitions ("[1]: …") and bare "1."."""
+    covered = {at for block in found for at in range(block.first, block.last)}
+    bare = ["" if at in covered or not re.search(r"\w", line) else line for at, line in enumerate(lines)]
+    return list(_paragraphs(bare))
 
 
 def _markdown_blocks(text: str) -> Iterator[_Found]:
