@@ -144,7 +144,7 @@ def test_a_writer_killed_at_any_moment_leaves_each_record_whole_and_the_next_loa
         for hit in cluster.lexical_chunks("words", ALL, 99):
             assert hit.chunk.text in (f"words {seen[hit.chunk.pmid]}.", f"V{seen[hit.chunk.pmid]}")
         assert cluster.count_chunks() == 60
-    monkeypatch.setattr(opensearch_writing, "_TICKET_AGE_S", -10)
+    monkeypatch.setattr(opensearch_writing, "TICKET_AGE_S", -10)
     cluster.finish_load()
     assert (stored(raw, name, "chunk"), stored(raw, name, "ticket")) == (60, 0)
 

@@ -12,13 +12,9 @@ from medcite_core.filters import SearchFilter
 from medcite_core.index.checks import check_at_least, checked_vector
 from medcite_core.index.identity import check_identity
 from medcite_core.index.lance_rows import check_batch, pmid_number
+from medcite_core.index.opensearch_alias import AliasTarget, create_first, resolve
 from medcite_core.index.opensearch_client import BulkWriter, build_client, cluster_errors
-from medcite_core.index.opensearch_mapping import (
-    SUGGEST_FIELDS,
-    index_body,
-    stored_identity,
-    stored_record,
-)
+from medcite_core.index.opensearch_mapping import SUGGEST_FIELDS, stored_record
 from medcite_core.index.opensearch_query import clauses, suggestion_aggregations, suggestions
 from medcite_core.index.opensearch_search import ClusterSearch
 from medcite_core.index.opensearch_writing import ClusterWriter
@@ -49,32 +45,34 @@ class OpenSearchIndex:
             IndexUnreachable: no host answers.
             IndexBroken: it is no index of medcite, or cannot be created.
         """
-        self._alias = settings.index
         self._place = f"the index {settings.index} on {', '.join(settings.hosts)}"
         self._client = build_client(settings)
+        self._bulk_bytes = settings.bulk_bytes
         with cluster_errors("opening", self._place):
-            if not self._client.indices.exists(index=self._alias):
+            if not self._client.indices.exists(index=settings.index):
                 if not create:
                     raise IndexMissing(f"there is no index {settings.index} on {', '.join(settings.hosts)}")
                 if identity.embedder.dimension < 1:
                     raise InvalidInput("the embedding model's dimension is not known yet; an index cannot be created")
-                self._create(settings, identity)
-            (mapping,) = self._client.indices.get_mapping(index=self._alias).values()
-        self._identity = stored_identity(mapping["mappings"], self._place)
+                create_first(self._client, settings, identity)
+            name, self._identity = resolve(self._client, settings.index, self._place)
         check_identity(self._identity, identity, self._place, "MEDCITE_OPENSEARCH__INDEX")
-        self._search = ClusterSearch(self._client, self._alias)
-        bulk = BulkWriter(self._client, self._alias, settings.bulk_bytes)
-        self._writer = ClusterWriter(self._client, self._alias, self._search, bulk)
+        self._target = AliasTarget(self._client, settings.index, self._place, name, self._identity)
+        self._last_search = ClusterSearch(self._client, name)
 
-    def _create(self, settings: OpenSearchSettings, identity: IndexIdentity) -> None:
-        from opensearchpy.exceptions import RequestError
+    @property
+    def _search(self) -> ClusterSearch:
+        """Of the index that the alias stands for now."""
+        name = self._target.for_reading()
+        if self._last_search.index != name:
+            self._last_search = ClusterSearch(self._client, name)
+        return self._last_search
 
-        body = {**index_body(identity, settings), "aliases": {self._alias: {"is_write_index": True}}}
-        try:
-            self._client.indices.create(index=f"{self._alias}-000001", body=body)
-        except RequestError as error:
-            if error.error != "resource_already_exists_exception":  # another process was first
-                raise
+    def _writer(self) -> ClusterWriter:
+        """For one write, which goes to one index from beginning to end."""
+        name = self._target.for_writing()
+        bulk = BulkWriter(self._client, name, self._bulk_bytes)
+        return ClusterWriter(self._client, name, ClusterSearch(self._client, name), bulk)
 
     @property
     def identity(self) -> IndexIdentity:
@@ -110,7 +108,8 @@ class OpenSearchIndex:
         owners = {chunk_id: pmid_number(chunk_id.partition(":")[0]) for chunk_id in dict.fromkeys(chunk_ids)}
         numbers = sorted({number for number in owners.values() if number is not None})
         with cluster_errors("reading vectors", self._place):
-            revisions = self._search.revisions(numbers)
+            search = self._search
+            revisions = search.revisions(numbers)
             docs = {
                 f"{chunk_id}@{revisions[number]}": chunk_id
                 for chunk_id, number in owners.items()
@@ -120,7 +119,7 @@ class OpenSearchIndex:
                 return {}
             body = {"ids": list(docs)}
             params = {"_source_includes": "embedding"}
-            found = self._client.mget(body=body, index=self._alias, params=params)["docs"]
+            found = self._client.mget(body=body, index=search.index, params=params)["docs"]
         return {
             docs[doc["_id"]]: np.asarray(doc["_source"]["embedding"], dtype=np.float32)
             for doc in found
@@ -228,7 +227,7 @@ class OpenSearchIndex:
     def plan_writes(self, records: Sequence[Record]) -> tuple[list[Record], WriteCounts]:
         """Which of `records` are new or newer than what is stored, and counts for the rest; see `precedence`."""
         with cluster_errors("reading records", self._place):
-            return self._writer.plan(records)
+            return self._writer().plan(records)
 
     def replace(self, batch: Sequence[IndexedRecord]) -> WriteCounts:
         """Store records. Of a pmid that repeats the newest is stored; see `precedence`.
@@ -240,14 +239,14 @@ class OpenSearchIndex:
         """
         check_batch(batch, self._identity.embedder.dimension)
         with cluster_errors("storing records", self._place):
-            return self._writer.replace(list(batch))
+            return self._writer().replace(list(batch))
 
     def remove(self, tombstones: Sequence[Tombstone]) -> int:
         """Apply withdrawals; returns how many records went. Older records of the same pmid stay out from then on."""
         with cluster_errors("withdrawing records", self._place):
-            return self._writer.remove(tombstones)
+            return self._writer().remove(tombstones)
 
     def finish_load(self) -> None:
         """After a load: clear what interrupted writes left behind, and take out what was withdrawn meanwhile."""
         with cluster_errors("finishing a load", self._place):
-            self._writer.finish_load()
+            self._writer().finish_load()

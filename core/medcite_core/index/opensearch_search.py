@@ -42,11 +42,11 @@ Ranking = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 
 class ClusterSearch:
-    """Reads one index (or alias) of a cluster. Safe to use from several threads."""
+    """Reads the index (or alias) `index` of a cluster. Safe to use from several threads."""
 
     def __init__(self, client: Any, index: str) -> None:
         self._client = client
-        self._index = index
+        self.index = index
         self._lists: OrderedDict[tuple[Any, ...], Ranking] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -65,17 +65,17 @@ class ClusterSearch:
             if pause_s is not None:
                 time.sleep(pause_s)
         raise IndexUnreachable(
-            f"{shards['failed']} of {shards['total']} parts of the index {self._index} did not answer",
+            f"{shards['failed']} of {shards['total']} parts of the index {self.index} did not answer",
             "Wait until the cluster is green again (`medcite doctor` shows its state).",
         )
 
     def _place(self, body: dict[str, Any]) -> dict[str, Any]:
         # A point in time names its index itself, and copies of a shard are then the same ones for every page.
-        return {} if "pit" in body else {"index": self._index, "search_type": "dfs_query_then_fetch"}
+        return {} if "pit" in body else {"index": self.index, "search_type": "dfs_query_then_fetch"}
 
     def count(self, filters: list[Query]) -> int:
         """Documents that meet all of `filters`."""
-        reply = self._client.count(index=self._index, body={"query": {"bool": {"filter": filters}}})
+        reply = self._client.count(index=self.index, body={"query": {"bool": {"filter": filters}}})
         return int(reply["count"])
 
     # ------------------------------------------------------------ chunks
@@ -135,9 +135,7 @@ class ClusterSearch:
         for start in range(0, len(pmids), 500):
             some = pmids[start : start + 500]
             body = {"ids": [record_doc_id(pmid) for pmid in some]}
-            docs = self._client.mget(body=body, index=self._index, params={"_source_includes": ",".join(fields)})[
-                "docs"
-            ]
+            docs = self._client.mget(body=body, index=self.index, params={"_source_includes": ",".join(fields)})["docs"]
             found.update({pmid: doc["_source"] for pmid, doc in zip(some, docs, strict=True) if doc.get("found")})
         return found
 
@@ -190,7 +188,7 @@ class ClusterSearch:
 
     def _version(self) -> tuple[tuple[str, int], ...]:
         """Changes with every write."""
-        shards = self._client.indices.stats(index=self._index, metric="get", level="shards")["indices"]
+        shards = self._client.indices.stats(index=self.index, metric="get", level="shards")["indices"]
         return tuple(
             sorted(
                 (f"{name}/{number}", copies[0]["seq_no"]["max_seq_no"])
@@ -216,7 +214,7 @@ class ClusterSearch:
 
     @contextmanager
     def _point_in_time(self) -> Iterator[dict[str, str]]:
-        pit = self._client.create_pit(index=self._index, params={"keep_alive": _KEEP_ALIVE})["pit_id"]
+        pit = self._client.create_pit(index=self.index, params={"keep_alive": _KEEP_ALIVE})["pit_id"]
         try:
             yield {"id": pit, "keep_alive": _KEEP_ALIVE}
         finally:

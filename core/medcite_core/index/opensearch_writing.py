@@ -27,7 +27,7 @@ from medcite_core.ports import IndexedRecord, WriteCounts
 from medcite_core.types import Record, Tombstone
 
 _ATTEMPTS = 5
-_TICKET_AGE_S = 900
+TICKET_AGE_S = 900
 """After so long a write that has not ended was cut off."""
 
 
@@ -235,7 +235,7 @@ class ClusterWriter:
         tickets = {"query": {"term": {"kind": "ticket"}}, "sort": [{"at": "asc"}], "_source": ["pmids", "at"]}
         found = [hit for page in self._search.pages(tickets, 100) for hit in page]
         # A younger ticket may be that of a load which goes on elsewhere: what it writes is left alone.
-        oldest = int(time.time()) - _TICKET_AGE_S
+        oldest = int(time.time()) - TICKET_AGE_S
         at_work = {pmid for hit in found if hit["_source"]["at"] >= oldest for pmid in hit["_source"]["pmids"]}
         for hit in found:
             if hit["_source"]["at"] < oldest:
