@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from medcite.progress import claim_progress
+from medcite.progress import counted_progress
 from medcite.screen import results
 from medcite_core.errors import InvalidInput, InvalidSettings
 from medcite_core.settings import Settings
@@ -72,7 +72,7 @@ def calibrate(settings: Settings, path: Path, *, as_json: bool) -> None:
         raise InvalidSettings("no entailment model is set", "Set MEDCITE_VERIFY__ENTAILMENT_MODEL, then calibrate it.")
     items = read_items(path)
     rows = []
-    with claim_progress("Reading items") as on_progress:
+    with counted_progress("Reading items", "items") as on_progress:
         for start in range(0, len(items), _AT_ONCE):
             some = items[start : start + _AT_ONCE]
             rows += list(model.logits([(item.evidence, item.claim) for item in some]))

@@ -13,7 +13,7 @@ from typing import Any
 from medcite.assembly import Corpus, open_corpus, open_demo, verifier_of, wait_for_embedder
 from medcite.batch_journal import Journal, fingerprint
 from medcite.claims_files import read_claims
-from medcite.progress import claim_progress, load_progress
+from medcite.progress import counted_progress, load_progress
 from medcite.screen import messages, plain, print_report, results
 from medcite_core.errors import InvalidInput, MedciteError
 from medcite_core.plain_documents import text_document
@@ -139,7 +139,7 @@ def verify_in_python(
 async def _verify(settings: Settings, given: CheckInput, sources: Sources) -> VerificationReport:
     service = verifier_of(settings, sources.corpus)
     opened = await service.open(sources.against)
-    with claim_progress("Checking") as on_progress:
+    with counted_progress("Checking", "claims") as on_progress:
         answer = await service.check(given, opened, lambda event: _told(event, on_progress))
     report = report_of_answer(answer, opened.listed, created=_now(), settings=_shown(settings))
     return report.model_copy(
@@ -193,7 +193,7 @@ async def _batch(settings: Settings, rows: Sequence[ClaimRow], sources: Sources,
     done = journal.open(fingerprint(service.versions, _shown(settings), opened.listed), {r.row: r for r in todo})
     if done:
         messages().print(f"Going on: {len(done):,} of {len(todo):,} claims were checked before.")
-    with claim_progress("Checking") as on_progress, journal:
+    with counted_progress("Checking", "claims") as on_progress, journal:
         await _check_rows(
             service, opened, [r for r in todo if r.row not in done], done, journal, on_progress, len(todo)
         )

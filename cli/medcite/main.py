@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from medcite import check_commands
+from medcite import check_commands, index_commands
 from medcite import options as o
 from medcite.invocation import Invocation, invocation
 from medcite_core.errors import InvalidInput, InvalidSettings, MedciteError
@@ -33,6 +33,7 @@ app = typer.Typer(
 )
 ingest_app = typer.Typer(help="Load records into the corpus.", no_args_is_help=True)
 app.add_typer(ingest_app, name="ingest")
+app.add_typer(index_commands.app, name="index")
 
 
 def _version(wanted: bool) -> None:

@@ -133,15 +133,15 @@ def print_load_report(report: LoadReport) -> None:
 
 
 @contextmanager
-def claim_progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Progress of a check, as (done, of how many): a live line with the time left, elsewhere a line now and then."""
+def counted_progress(title: str, things: str) -> Iterator[Callable[[int, int], None]]:
+    """Progress as (done, of how many `things`): a live line with the time left, elsewhere a line now and then."""
     if not sys.stderr.isatty():
         said = [time.monotonic()]
 
         def line(done: int, total: int) -> None:
             if time.monotonic() - said[0] >= LINE_EVERY_S:
                 said[0] = time.monotonic()
-                messages().print(f"{title}: {done:,} of {total:,} claims")
+                messages().print(f"{title}: {done:,} of {total:,} {things}")
 
         yield line
         return
@@ -159,6 +159,6 @@ def claim_progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
         def show(done: int, total: int) -> None:
             per_s = done / max(0.001, time.monotonic() - started)
-            bar.update(task, completed=done, total=total or None, rate=f"{per_s:,.1f} claims/s")
+            bar.update(task, completed=done, total=total or None, rate=f"{per_s:,.1f} {things}/s")
 
         yield show

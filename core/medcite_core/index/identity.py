@@ -26,11 +26,12 @@ def check_identity(stored: IndexIdentity, wanted: IndexIdentity, place: str, els
         ("template", stored.template, wanted.template),
     ]
     differing = [f"{name} {a!r}, now {b!r}" for name, a, b in pairs if a != b]
+    rebuild = " (or this one anew: `medcite index rebuild`)" if "OPENSEARCH" in elsewhere else ""
     if differing:
         raise IndexMismatch(
             f"{place} was made with model {old.model!r} ({old.dimension} dimensions), "
             f"the settings name {new.model!r} ({new.dimension or 'unknown'} dimensions); "
             f"different are: {'; '.join(differing)}",
             f"Set MEDCITE_EMBEDDING__MODEL={old.model} (and chunk size {stored.chunk_size}, overlap "
-            f"{stored.chunk_overlap}) back, or build a new index with another {elsewhere}.",
+            f"{stored.chunk_overlap}) back, or build a new index with another {elsewhere}{rebuild}.",
         )
