@@ -173,4 +173,5 @@ def commands() -> set[str]:
     """The commands of the command line."""
     from medcite.main import app
 
-    return {command.callback.__name__ for command in app.registered_commands if command.callback} | {"ingest"}
+    single = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    return single | {str(group.name) for group in app.registered_groups}
