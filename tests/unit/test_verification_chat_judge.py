@@ -20,6 +20,8 @@ from medcite_middleware.verification.chat_judge import ChatJudge
 from medcite_middleware.verification.chat_prompts import as_data, prompt_text, speaks_to_a_model
 from medcite_middleware.verification.chat_replies import LABELS, read_judgement, stance_of
 from medcite_middleware.verification.claims import claim_of
+from medcite_middleware.verification.formulas import evaluate_formula
+from medcite_middleware.verification.proposed_formulas import why_idle, why_unfit
 from medcite_middleware.verification.rules import RulesJudge
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "verification"
@@ -203,13 +205,6 @@ def test_fr_150_what_cannot_be_read_is_never_a_default_verdict(text: str) -> Non
 # ------------------------------------------------------------ formulas
 
 
-def evaluate(formula: str, operands: Any) -> float:
-    """Stands in for the evaluator of formulas: it knows the one of these tests."""
-    if formula != "(a - b) / a * 100":
-        raise ValueError(formula)
-    return (operands["a"] - operands["b"]) / operands["a"] * 100
-
-
 ARMS = "Mortality fell from 20% with placebo to 15% with zetamab."
 
 
@@ -222,7 +217,7 @@ def formula_reply(**values: Any) -> dict[str, Any]:
 
 
 def test_a_proposed_formula_is_evaluated_over_figures_of_the_evidence() -> None:
-    verdict, problems = checked(case_of("Mortality fell by 25% with zetamab.", ARMS), formula_reply(), evaluate)
+    verdict, problems = checked(case_of("Mortality fell by 25% with zetamab.", ARMS), formula_reply(), evaluate_formula)
     (proof,) = verdict.proofs
     assert isinstance(proof, ComputationProof)
     assert (verdict.label, verdict.reason, problems) == ("supported", "computed", ())
@@ -244,14 +239,59 @@ def test_a_proposed_formula_is_evaluated_over_figures_of_the_evidence() -> None:
             formula_reply(operands=[{**o, "value": o["value"] * 2} for o in formula_reply()["operands"]]),
         ),
         ("Mortality fell by 25% with zetamab.", formula_reply(operands=formula_reply()["operands"][:1])),
+        # Made to give the figure: with a number of its own, without an operand, or of another kind than the claim's.
+        ("Mortality fell by 37% with zetamab.", formula_reply(expression="(a - b) * 7.4")),
+        ("Mortality fell with zetamab (p = 0.25).", formula_reply(expression="(a - b) / a")),
+        ("Mortality fell with zetamab (95% CI 25 to 30).", formula_reply()),
+        (
+            "Mortality fell by 25 mg with zetamab.",
+            formula_reply(),
+        ),
     ],
 )
 def test_a_formula_that_does_not_give_the_claims_figure_supports_nothing_and_contradicts_nothing(
     claim: str, said: dict[str, Any]
 ) -> None:
-    verdict, problems = checked(case_of(claim, ARMS), said, evaluate)
+    verdict, problems = checked(case_of(claim, ARMS), said, evaluate_formula)
     assert verdict.label == "unchecked"
     assert problems
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(a - b) * 7.4",
+        "a + 0 * b",
+        "a",
+        "a + b + c",
+        "True + a + b",
+        "a +",
+        "a" + " + b" * 40,
+        "a.real + b",
+        "'1' + a + b",
+    ],
+)
+def test_a_formula_that_was_made_to_give_a_figure_is_refused(expression: str) -> None:
+    assert why_unfit(expression, ["a", "b"]) or why_idle_or_wrong(expression)
+
+
+def why_idle_or_wrong(expression: str) -> str:
+    try:
+        return why_idle(evaluate_formula, expression, {"a": 20.0, "b": 15.0})
+    except (ValueError, ArithmeticError) as error:
+        return str(error)
+
+
+def test_an_operand_that_does_nothing_is_named() -> None:
+    assert "b does nothing" in why_idle(evaluate_formula, "a + b - b", {"a": 20.0, "b": 15.0})
+
+
+@pytest.mark.parametrize(
+    "expression", ["(a - b) / a * 100", "a - b", "(a + b) / 2", "a / b", "mean(a, b)", "a * 1000 / b"]
+)
+def test_rates_means_differences_and_ratios_are_taken(expression: str) -> None:
+    assert why_unfit(expression, ["a", "b"]) == ""
+    assert why_idle(evaluate_formula, expression, {"a": 20.0, "b": 15.0}) == ""
 
 
 # ------------------------------------------------------------ asking

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from medcite_core.answers import ComputationProof, Operand, QuoteProof
@@ -11,11 +11,9 @@ from medcite_core.stemming import stem_words
 from medcite_core.types import Evidence, Span
 from medcite_middleware.verification.chat_prompts import ShownCase, speaks_to_a_model
 from medcite_middleware.verification.chat_replies import Judgement
+from medcite_middleware.verification.proposed_formulas import Evaluate, why_idle, why_other_kind, why_unfit
 from medcite_middleware.verification.quotes import align_quote, meaning_differs
 from medcite_middleware.verification.sources import quote_proof, source_sentences, states
-
-Evaluate = Callable[[str, Mapping[str, float]], float]
-"""A safe evaluator of formulas; ValueError or ArithmeticError for one that it does not take."""
 
 LEAST_SHARE = 0.4
 """Share of the claim's words that the quoted sentences must hold: a quote about something else proves nothing."""
@@ -117,8 +115,11 @@ def computed(
     All operands stand as figures in sentences of the evidence; what the claim says beside the figure must be borne out
     by those sentences together, and so must its other figures.
     """
-    if len(judgement.operands) < 2 or not re.search(r"[-+*/]", judgement.expression):
+    if len(judgement.operands) < 2:
         return "An expression needs at least two operands from the evidence."
+    unfit = why_unfit(judgement.expression, [given.name for given in judgement.operands])
+    if unfit:
+        return unfit
     operands: list[Operand] = []
     for given in judgement.operands:
         found = find_in_evidence(given.matching_text, given.evidence_number, shown, threshold)
@@ -127,14 +128,21 @@ def computed(
         if not any(_value(n) == given.value for n in _NUMBER.findall(given.matching_text)):
             return f"The figure {given.value:g} does not stand in the text that you quoted for it."
         operands.append(Operand(given.name, given.value, replace(found.proof, shows="supports")))
+    values = {o.name: o.value for o in operands}
     try:
-        result = evaluate(judgement.expression, {o.name: o.value for o in operands})
+        result = evaluate(judgement.expression, values)
+        idle = why_idle(evaluate, judgement.expression, values)
     except (ValueError, ArithmeticError, LookupError):
         return "The expression cannot be evaluated."
+    if idle:
+        return idle
     figures = [(n, _value(n), _tolerance(n)) for n in _NUMBER.findall(claim)]
     fitting = [f for f in figures if abs(f[1] - abs(result)) <= f[2]]
     if not fitting:
         return f"The expression gives {result:g}, which is no figure of the claim."
+    other_kind = why_other_kind(claim, fitting[0][1], {o.name: (o.value, o.quote.text) for o in operands})
+    if other_kind:
+        return other_kind
     words = " ".join(dict.fromkeys(operand.quote.text for operand in operands))
     others = {f[1] for f in figures} - {fitting[0][1]}
     if not others <= {_value(n) for n in _NUMBER.findall(words)}:

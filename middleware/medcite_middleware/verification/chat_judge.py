@@ -13,7 +13,6 @@ from medcite_middleware.llm.structured import StructuredModel
 from medcite_middleware.verification.chat_checks import (
     LEAST_SHARE,
     CheckedQuote,
-    Evaluate,
     checked_quotes,
     computed,
     instructed_by,
@@ -24,6 +23,7 @@ from medcite_middleware.verification.chat_checks import (
 from medcite_middleware.verification.chat_prompts import JUDGE_PROMPT, ShownCase, again, prompt_text, shown_case
 from medcite_middleware.verification.chat_replies import Judgement, as_text, read_judgement, stance_of
 from medcite_middleware.verification.marks import without_marks
+from medcite_middleware.verification.proposed_formulas import Evaluate
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
