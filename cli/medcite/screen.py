@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from medcite.doctor import Check
-from medcite_middleware.events import AnswerOut, EvidenceOut, RecordOut, SearchReportOut, VerdictOut
+from medcite_middleware.events import AnswerOut, ComputationOut, EvidenceOut, RecordOut, SearchReportOut, VerdictOut
 from medcite_middleware.export.verdicts.report import VerificationReport
 
 # A shape and a word for each verdict, never colour alone.
@@ -22,6 +22,9 @@ VERDICT_MARKS = {
     "unchecked": ("?", "not checked", "dim"),
 }
 CHECK_MARKS = {"ok": ("✓", "ok", "green"), "warn": ("!", "warn", "yellow"), "fail": ("✗", "fail", "red")}
+_THOUSAND, _WRITTEN_OUT = 1e3, 1e12
+_MAX_OPERANDS = 6
+"""Of a long table only the ends are printed; reports hold them all."""
 ALARMING = ("retracted", "partially_retracted", "retraction_notice", "expression_of_concern")
 
 
@@ -78,14 +81,33 @@ def _print_verdict(claim: str, verdict: VerdictOut, out: Console, names: Mapping
             against = "against it: " if proof.shows == "contradicts" else ""
             out.print(f"      {number}{against}“{_one_line(proof.text, 400)}” ({plain(where)})")
         elif proof.computation is not None:
-            made = proof.computation
-            out.print(
-                f"      {plain(made.formula)} = {made.result:g} {plain(made.unit)}; the claim says {made.claimed:g}"
-            )
+            for line in _computation_lines(proof.computation, names or {}):
+                out.print(line)
         elif proof.scan is not None:
             scan = proof.scan
             tried = ", ".join(scan.forms_tried)
             out.print(f"      searched {scan.blocks_scanned} of {scan.blocks_total} passages for: {plain(tried)}")
+
+
+def _figure(value: float) -> str:
+    if value == round(value) and abs(value) < _WRITTEN_OUT:
+        return f"{value:,.0f}"
+    return f"{value:,.2f}" if _THOUSAND <= abs(value) < _WRITTEN_OUT else f"{value:.6g}"
+
+
+def _computation_lines(made: ComputationOut, names: Mapping[str, str]) -> Iterator[str]:
+    """The formula with its operands and result, then each sentence that gave one."""
+    unit = f" {plain(made.unit)}" if made.unit else ""
+    shown = made.operands if len(made.operands) <= _MAX_OPERANDS else [*made.operands[:2], made.operands[-1]]
+    where = ", ".join(f"{plain(o.name)} = {_figure(o.value)}" for o in shown)
+    yield (
+        f"      {plain(made.formula)} = {_figure(made.result)}{unit} where {where}; "
+        f"the claim says {_figure(made.claimed)}, to within {_figure(made.tolerance)}"
+    )
+    for quote in {o.quote.text: o.quote for o in shown}.values():
+        source = f"PMID {quote.pmid}" if quote.pmid else names.get(quote.document, quote.document)
+        number = f"[{quote.evidence_number}] " if quote.evidence_number else ""
+        yield f"      {number}“{_one_line(quote.text, 400)}” ({plain(source)})"
 
 
 def print_report(report: VerificationReport, out: Console) -> None:

@@ -22,6 +22,9 @@ _KINDS: dict[str, BlockKind] = {
     "code_block": "code",
     "html_block": "paragraph",
 }
+_CELL_SIGNS = "\t;|,"
+_MIN_ROWS = 2
+_FIGURE = re.compile(r"[-+]?[\d.,'\u00a0\u202f]*\d\s?%?")
 _MARKS = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+|\d{1,9}[.)]\s+|>\s?)+")
 
 
@@ -60,8 +63,23 @@ def _paragraphs(lines: list[str]) -> Iterator[_Found]:
         if line.strip():
             start = at if start is None else start
         elif start is not None:
-            yield _Found("paragraph", start, at)
+            if _is_table(lines[start:at]):
+                yield from (_Found("table_row", row, row + 1) for row in range(start, at))
+            else:
+                yield _Found("paragraph", start, at)
             start = None
+
+
+def _is_table(lines: list[str]) -> bool:
+    """Whether lines are rows of a table of figures: cells by one sign, a first line of names, figures below it."""
+    head, *rows = lines
+    for sign in _CELL_SIGNS:
+        cells = head.count(sign)
+        if cells and len(rows) >= _MIN_ROWS and all(row.count(sign) == cells for row in rows):
+            names, *parts = ([cell.strip() for cell in line.split(sign)] for line in lines)
+            are_names = all(names) and not any(_FIGURE.fullmatch(name) for name in names)
+            return are_names and all(any(_FIGURE.fullmatch(cell) for cell in row) for row in parts)
+    return False
 
 
 def _left_out(lines: list[str], found: list[_Found]) -> list[_Found]:

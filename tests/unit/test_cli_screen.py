@@ -14,7 +14,7 @@ from support.small_corpus import RECORDS
 from medcite.logs import set_up_logging
 from medcite.progress import print_load_report, rate
 from medcite.screen import plain, print_answer_end, print_hits, print_settings, reference, search_line
-from medcite_core.answers import Answer, Claim, QuoteProof, SearchReport, Verdict
+from medcite_core.answers import Answer, Claim, ComputationProof, Operand, QuoteProof, SearchReport, Verdict
 from medcite_core.settings import load_settings
 from medcite_core.types import Evidence, ParseProblem, Record, Span
 from medcite_ingestion.load_report import LoadReport
@@ -196,3 +196,17 @@ def test_what_lies_below_the_level_is_not_logged_nor_are_addresses_of_requests(l
     logging.getLogger("httpx").info("GET http://127.0.0.1/?q=secret")
     logging.getLogger("uvicorn.access").info("GET /?q=secret")
     assert lines() == []
+
+
+def test_a_recomputed_figure_is_printed_with_its_operands_and_the_words_they_stand_in() -> None:
+    stroke = evidence(1, RECORDS[0])
+    quote = QuoteProof("101", stroke.span, stroke.text, "RESULTS", "supports", 1)
+    proof = ComputationProof(
+        "a / b", (Operand("a", 2_400_350.75, quote), Operand("b", 24, quote)), 100_014.6, 100_015, 0.5, "supports"
+    )
+    claim = Claim("c1", Span(0, 9), "Half did.", (1,))
+    verdict = Verdict("c1", "supported", "computed", "It follows.", (proof,))
+    answer = Answer("q", "Half did.", "generated", "answered", (claim,), (verdict,), (stroke,), REPORT)
+    printed = shown(print_answer_end, answer_out(answer))
+    assert "a / b = 100,015 where a = 2,400,350.75, b = 24; the claim says 100,015, to within 0.5" in printed
+    assert printed.count(f"[1] “{stroke.text[:20]}") == 1

@@ -39,6 +39,25 @@ def blocks(document: Document) -> list[tuple[str, str, str]]:
     return [(b.kind, b.span.of(document.text), b.label) for b in document.blocks]
 
 
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
+def test_lines_of_cells_stay_rows_of_a_table(sign: str) -> None:
+    text = f"arm{sign}deaths\nzetamab{sign}0\nplacebo{sign}1.5\n"
+    found = blocks(text_document("a.csv", text))
+    assert found == [("table_row", line, "") for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Of the adults, 12\nof the children, 14\n",  # too short for a table
+        "We saw adults, 12,\nand children, some of them ill,\nand many more, as said,\n",
+        "In the first arm, 12 died\nin the second arm, 14 died\nin the third arm, 15 died\n",
+    ],
+)
+def test_lines_of_a_sentence_with_commas_are_a_paragraph(text: str) -> None:
+    assert [kind for kind, _, _ in blocks(text_document("a.txt", text))] == ["paragraph"]
+
+
 def test_markdown_is_read_as_headings_paragraphs_items_and_rows_under_their_headings() -> None:
     assert blocks(text_document("a.md", MARKDOWN)) == [
         ("heading", "Zetamab", ""),

@@ -158,7 +158,8 @@ def _extreme(ruling: Ruling, claim: str, table: TextTable, asked: re.Match[str],
     own = table.values[named[0]]
     holders = [n for n, value in enumerate(table.values) if value == extreme]
     called = "largest" if is_most else "smallest"
-    operands = table.operands()
+    first = list(dict.fromkeys([holders[0], named[0]]))  # what decides stands first
+    operands = table.operands([*first, *(n for n in range(len(table.values)) if n not in first)])
     formula = f"{'max' if is_most else 'min'}({operands[0].name}, …, {operands[-1].name})"
     if own == extreme and len(holders) == 1:
         proof = ComputationProof(formula, operands, extreme, own, 0.0, "supports")
