@@ -208,5 +208,5 @@ def test_a_recomputed_figure_is_printed_with_its_operands_and_the_words_they_sta
     verdict = Verdict("c1", "supported", "computed", "It follows.", (proof,))
     answer = Answer("q", "Half did.", "generated", "answered", (claim,), (verdict,), (stroke,), REPORT)
     printed = shown(print_answer_end, answer_out(answer))
-    assert "a / b = 100,015 where a = 2,400,350.75, b = 24; the claim says 100,015, to within 0.5" in printed
+    assert "a / b = 100,014.60 where a = 2,400,350.75, b = 24; the claim says 100,015, to within 0.5" in printed
     assert printed.count(f"[1] “{stroke.text[:20]}") == 1
