@@ -18,6 +18,7 @@ COUNTS = "Infection occurred in 12 of 100 patients on drug A and 24 of 100 patie
 TAIL = "12% of patients on drug A and 24% on placebo died."
 BRACKETS = "Mortality was lower with aspirin than with placebo (12% vs 24%, p = 0.01)."
 EACH = "Mortality was lower with aspirin (12%) than with placebo (24%)."
+IN_TURN = "Mortality was 12% and 24% in the aspirin and placebo groups, respectively (p = 0.01)."
 PRESSURE = "Systolic pressure was 130 mmHg with drug A and 140 mmHg with placebo."
 LIST = "Three wards scored 72%, 74% and 78.2% on the audit."
 TABLE = "category,n\nc00,20\nc01,15\nc02,7\n"
@@ -46,6 +47,7 @@ def derived(claim: str, *texts: str) -> Verdict | None:
         ("The relative risk of dying on drug A versus placebo was 0.5", TAIL, 0.5),
         ("Mortality was halved with aspirin compared with placebo", BRACKETS, 0.5),
         ("Mortality was 12 percentage points lower with aspirin than with placebo", EACH, 12.0),
+        ("Mortality was halved in the aspirin group compared with the placebo group", IN_TURN, 0.5),
         ("Systolic pressure was 10 mmHg lower with drug A than with placebo", PRESSURE, 10.0),
         ("The mean score was 74.7%", LIST, 224.2 / 3),
         ("The highest score was 78.2%", LIST, 78.2),
@@ -76,7 +78,15 @@ def test_an_effect_is_recomputed_and_shown_with_its_operands(claim: str, source:
         ("Mortality was 12 percentage points higher with aspirin than with placebo", ARMS, "direction_differs"),
         ("Mortality was 12 percentage points higher with aspirin than with placebo", EACH, "direction_differs"),
         ("The relative risk of dying on placebo versus drug A was 0.5", TAIL, "number_differs"),
+        ("Mortality was halved in the placebo group compared with the aspirin group", IN_TURN, "number_differs"),
         ("Systolic pressure was 20 mmHg lower with drug A than with placebo", PRESSURE, "number_differs"),
+        ("Mortality was halved with aspirin compared with placebo", ARMS.replace("12%", "15%"), "number_differs"),
+        ("Mortality was doubled with placebo compared with aspirin", ARMS.replace("12%", "15%"), "number_differs"),
+        (
+            "The relative risk of mortality was 1 with aspirin versus placebo",
+            ARMS.replace("12%", "15%"),
+            "number_differs",
+        ),
         ("All scores were above 73%", LIST, "number_differs"),
         ("The lowest score was 73%", LIST, "number_differs"),
         ("The total is 43", TABLE, "number_differs"),
@@ -129,6 +139,11 @@ def test_a_wrong_effect_is_contradicted_by_the_computation(claim: str, source: s
             "Mortality was halved with aspirin compared with placebo",
             BRACKETS.replace("12% vs 24%", "95% CI 12% to 24%"),
         ),
+        (
+            "Mortality was halved in the aspirin group compared with the placebo group",
+            "Mortality was 12% and 24% in the aspirin, heparin and placebo groups, respectively.",
+        ),
+        ("Mortality was halved with aspirin compared with placebo", ARMS.replace("12%", "about 12%")),
         # Rounded figures of the source leave it open.
         ("The relative risk of mortality was 0.51 with aspirin versus placebo", ARMS),
         ("The mean score of women was 74.7%", LIST),
@@ -145,6 +160,13 @@ def test_a_wrong_effect_is_contradicted_by_the_computation(claim: str, source: s
 )
 def test_where_words_do_not_fit_nothing_is_decided(claim: str, source: str) -> None:
     assert derived(claim, source) is None
+
+
+def test_two_passages_of_one_source_are_one_source() -> None:
+    claim = "The relative risk of mortality was 0.5 with aspirin versus placebo"
+    found = derived(claim, ARMS, ARMS)
+    assert found is not None
+    assert found.label == "supported"
 
 
 def test_two_sentences_that_fit_leave_it_open() -> None:

@@ -151,7 +151,7 @@ def test_fr_200_a_p_above_one_is_another_variable_and_ns_is_no_number() -> None:
             "more than 500 mg/day, at least 3 of 5, 1 in 5 and 12 per 1000; 2.5-fold, doubled",
             [
                 "more than 500 mg/day | 500 | measure mg/day >",
-                "at least 3 of 5 | 3/5 | fraction",
+                "at least 3 of 5 | 3/5 | fraction ≥",
                 "1 in 5 | 1/5 | fraction",
                 "12 per 1000 | 12/1000 | fraction",
                 "2.5-fold | 2.5 | fold",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from medcite_core.answers import Claim, QuoteProof, Verdict
+from medcite_core.answers import Claim, ComputationProof, QuoteProof, Verdict
 from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Evidence, Notice, Record, Span, assemble_text
@@ -40,8 +40,10 @@ def judge(answer: str, *records: Record, settings: VerifySettings | None = None)
     verdict = RulesJudge(settings or VerifySettings()).judge(Case(claim, answer, items, needs_citation=True))
     by_pmid = {e.record.pmid: e.record for e in items}
     for proof in verdict.proofs:
-        assert isinstance(proof, QuoteProof)
-        assert proof.span.of(by_pmid[proof.pmid].text) == proof.text
+        quotes = [operand.quote for operand in proof.operands] if isinstance(proof, ComputationProof) else [proof]
+        for quote in quotes:
+            assert isinstance(quote, QuoteProof)
+            assert quote.span.of(by_pmid[quote.pmid].text) == quote.text
     return verdict
 
 
@@ -104,11 +106,13 @@ def test_a_hedge_told_as_a_fact_is_overstated() -> None:
     assert "may" in verdict.explanation
 
 
-def test_a_rounded_figure_is_not_called_wrong() -> None:
+def test_a_rounded_figure_is_supported_with_its_tolerance() -> None:
     source = record(results="Survival at the end of the whole study was 34.2% in the treated group.")
-    assert (
-        judge("Survival at the end of the whole study was 34% in the treated group [1].", source).label == "unchecked"
-    )
+    rounded = judge("Survival at the end of the whole study was 34% in the treated group [1].", source)
+    assert (rounded.label, rounded.reason) == ("supported", "computed")
+    (proof,) = rounded.proofs
+    assert isinstance(proof, ComputationProof)
+    assert (proof.result, proof.claimed, proof.tolerance) == (34.2, 34.0, 0.5)
     assert (
         judge("Survival at the end of the whole study was 43% in the treated group [1].", source).label
         == "contradicted"

@@ -57,8 +57,9 @@ def derived_verdict(ruling: Ruling, claim: str, evidence: Sequence[Evidence]) ->
 
     `claim` is without citation marks; `evidence` what it may rest on, retracted records left out.
     """
-    found = table_verdict(ruling, claim, evidence) or arms_verdict(ruling, claim, evidence)
-    return found or _list_verdict(ruling, claim, evidence)
+    sources = list({e.source.source_id: e for e in reversed(evidence)}.values())[::-1]  # each is read once, whole
+    found = table_verdict(ruling, claim, sources) or arms_verdict(ruling, claim, sources)
+    return found or _list_verdict(ruling, claim, sources)
 
 
 def _list_verdict(ruling: Ruling, claim: str, evidence: Sequence[Evidence]) -> Verdict | None:

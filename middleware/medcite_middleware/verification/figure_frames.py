@@ -18,7 +18,7 @@ _EMPTY = frozenset(
 )
 """Words that carry nothing by themselves. Negations, hedges, "only", "before", "without" are none of them."""
 
-_SILENT = frozenset(
+SILENT_STEMS = frozenset(
     """patient group arm participant subject recipi result studi trial found show shown observ report occur happen
     develop""".split()
 )
@@ -62,9 +62,9 @@ def without_brackets(text: str) -> str:
 
 def left_out(said: Sequence[str], there: Sequence[str], allowed: frozenset[str] = frozenset()) -> set[str]:
     """Stems that stand there and are not said, beyond those that name nobody in particular."""
-    return set(there) - set(said) - _SILENT - allowed
+    return set(there) - set(said) - SILENT_STEMS - allowed
 
 
 def added(said: Sequence[str], there: Sequence[str], allowed: frozenset[str] = frozenset()) -> set[str]:
     """Stems that are said and do not stand there."""
-    return set(said) - set(there) - _SILENT - allowed
+    return set(said) - set(there) - SILENT_STEMS - allowed

@@ -26,7 +26,7 @@ _TENS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _BODY = rf"(?:\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?!\d)(?:[.,·]\d+)?|\d+(?:[.,]\d+)+|\d+(?:·\d+)?|[.·]\d+)"
 _EXPONENT = rf"(?:\s?[×✕*x]\s?10(?:\^\(?[{_DASH}+]?\d+\)?|[⁻⁺]?[{_POWERS}]+)|[eE][{_DASH}+]?\d{{1,3}}(?!\w))"
 _DIGITS = re.compile(
-    rf"(?<![\w{_POWERS}⁻])(?<!\d[.,·])(?<![^\W\d_][-‑])(?P<body>{_BODY})(?P<power>[⁻⁺]?[{_POWERS}]+)?(?P<exponent>{_EXPONENT})?"
+    rf"(?<![\w{_POWERS}⁻])(?<!\d[.,·])(?<![^\W\d_][-‑.])(?P<body>{_BODY})(?P<power>[⁻⁺]?[{_POWERS}]+)?(?P<exponent>{_EXPONENT})?"
     rf"(?P<scale>[{_SPACES}-]?(?:{'|'.join(_TENS)})\b)?",
     re.IGNORECASE,
 )

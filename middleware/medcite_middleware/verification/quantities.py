@@ -10,93 +10,16 @@ from functools import lru_cache
 from typing import Literal
 
 from medcite_core.types import Span
+from medcite_middleware.verification import quantity_marks as m
 from medcite_middleware.verification.number_forms import Convention, Numeral, convention_of, numerals
-from medcite_middleware.verification.units import MONEY_AFTER, MONEY_BEFORE, UNIT, money_name, unit_name
+from medcite_middleware.verification.quantity_marks import Comparator
+from medcite_middleware.verification.units import money_name, unit_name
 from medcite_middleware.verification.vocabulary import LABEL_NOUNS
 
 Kind = Literal[
     "percent", "points", "p", "year", "date", "measure", "money", "number", "fraction", "pair", "ratio", "fold", "label"
 ]
 Role = Literal["value", "interval", "spread", "level"]
-Comparator = Literal["", "<", "≤", ">", "≥"]
-
-_SPACE = r"[\s\u00a0\u202f\u2009]"
-_PERCENT = re.compile(rf"{_SPACE}?(?:%|per{_SPACE}?cent\b|pct\b)", re.IGNORECASE)
-_POINTS = re.compile(
-    rf"{_SPACE}?(?:(?:%|percent(?:age)?|per{_SPACE}cent)[\s-]?points?|pp)\b|{_SPACE}points?\b(?!{_SPACE}(?:scale|out))",
-    re.IGNORECASE,
-)
-_FOLD = re.compile(rf"(?:{_SPACE}|-)?(?:fold\b|times\b|×|x\b)", re.IGNORECASE)
-_UNIT_AFTER = re.compile(rf"(?:{_SPACE}|-)?(?P<unit>{UNIT})")
-_MONEY_AFTER = re.compile(rf"{_SPACE}?(?P<unit>{MONEY_AFTER})", re.IGNORECASE)
-_MONEY_BEFORE = re.compile(rf"(?P<unit>{MONEY_BEFORE})$")
-_RANGE = re.compile(rf"{_SPACE}?[–—‐‑-]{_SPACE}?|{_SPACE}to{_SPACE}")
-_AND = re.compile(rf"{_SPACE}and{_SPACE}")
-_CHANGE = re.compile(
-    r"\b(?:ris\w+|rose|increas\w+|f[ae]ll\w*|decreas\w+|declin\w+|drop\w*|reduc\w+|chang\w+|improv\w+|worsen\w+|grew|grow\w*|"
-    r"went|shift\w+|lower\w*|rais\w+|doubl\w+|tripl\w+|halv\w+|went|climb\w+|mov\w+)\b[^.;,]*\bfrom\b[^.;,\d]*$",
-    re.IGNORECASE,
-)
-_COMPARATORS: tuple[tuple[re.Pattern[str], Comparator], ...] = tuple(
-    (re.compile(rf"(?:{pattern}){_SPACE}?$", re.IGNORECASE), sign)  # type: ignore[misc]
-    for pattern, sign in (
-        (r"≤|<=|\bat most|\bup to|\bno more than|\bnot more than", "≤"),
-        (r"≥|>=|\bat least|\bno (?:less|fewer) than|\bnot less than", "≥"),
-        (r"<|\b(?:less|fewer|lower|smaller|shorter) than|\bbelow|\bunder", "<"),
-        (r">|\b(?:more|greater|higher|larger|longer) than|\bover|\babove|\bexceed(?:s|ed|ing)?", ">"),
-    )
-)
-_APPROXIMATE = re.compile(
-    rf"(?:~|≈|\b(?:about|approximately|approx\.?|around|roughly|nearly|almost|some|circa|ca\.)){_SPACE}?$", re.I
-)
-_BOUND_SIGNS: dict[str, Comparator] = {"<": "<", "≤": "≤", ">": ">", "≥": "≥"}
-_P = re.compile(
-    rf"(?<![\w-])p(?:{_SPACE}?-?values?)?{_SPACE}?(?:(?:was|of|=){_SPACE}?)?(?P<sign>[<>≤≥])?{_SPACE}?$", re.IGNORECASE
-)
-_NAME = re.compile(
-    r"\b(?P<name>a?OR|a?RR|a?HR|IRR|SMR|odds ratio|relative risk|risk ratio|hazard ratio|rate ratio|n)\b"
-    r"(?:\s?\([^)]*\))?[\s,:;\[(=]*(?:was|of|is|were)?[\s=]*$",
-    re.IGNORECASE,
-)
-_NAMES = {
-    "odds ratio": "OR", "or": "OR", "aor": "OR", "relative risk": "RR", "risk ratio": "RR", "rr": "RR", "arr": "RR",
-    "hazard ratio": "HR", "hr": "HR", "ahr": "HR", "irr": "IRR", "rate ratio": "IRR", "smr": "SMR", "n": "n",
-}  # fmt: skip
-_LEVEL = re.compile(rf"{_SPACE}?(?:%|percent){_SPACE}?(?:CIs?\b|CrIs?\b|confidence|credible|prediction)", re.IGNORECASE)
-_INTERVAL = re.compile(
-    r"(?:\b(?:CI|CrI|interval)s?\b|\b(?:IQR|interquartile range|range))[\s,:;=\[(]*(?:was|of|from|\)|,)?[\s:=\[(]*$",
-    re.I,
-)
-_SPREAD = re.compile(
-    r"(?:±|\+/[-−]|\b(?:SDs?|SEM?|s\.d\.|s\.e\.|standard (?:deviation|error)s?)\b)[\s,:=(]*(?:of|was)?\s*$",
-    re.IGNORECASE,
-)
-_YEAR_CONTEXT = re.compile(
-    r"(?:\b(?:in|since|from|by|during|until|till|of|before|after|between|and|to|through|year)|[(,–-])\s?$", re.I
-)
-_DATE = re.compile(
-    r"\b(?:\d{4}-\d{2}-\d{2}|\d{1,2}[/.]\d{1,2}[/.](?:19|20)\d{2}|\d{1,2}\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
-    r"\.?\s(?:19|20)\d{2})\b"
-)
-_SEASON = re.compile(r"\b(?P<from>(?:19|20)\d\d)\s?[–/-]\s?(?P<to>(?:19|20)\d\d|\d\d)\b(?!\s?(?:%|[a-z]*mg|mL))")
-_PER = re.compile(rf"{_SPACE}(?:per|in){_SPACE}(?:every{_SPACE})?$")
-_OF = re.compile(rf"{_SPACE}(?:out{_SPACE})?of{_SPACE}(?:the{_SPACE}|a{_SPACE}total{_SPACE}of{_SPACE})?$")
-_WORD_BEFORE = re.compile(r"([A-Za-z]+)[\s\u00a0#.-]*$")
-_GLUED = re.compile(r"(?:st|nd|rd|th)\b|[A-Za-z]")
-_SHARE_WORDS = re.compile(
-    r"\b(?:(?P<half>(?:one[\s-])?half)|(?P<count>an?|one|two|three|four)[\s-](?P<part>third|quarter|fifth|tenth)s?)\b(?=\sof\b)",
-    re.IGNORECASE,
-)
-_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}
-_PARTS = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
-_PLUS_MINUS = re.compile(r"\s?(?:±|\+/[-−])\s?")
-_FOLDS = {
-    "doubled": "2", "double": "2", "twice": "2", "twofold": "2", "tripled": "3", "threefold": "3", "triple": "3",
-    "quadrupled": "4", "fourfold": "4", "fivefold": "5", "tenfold": "10", "halved": "0.5",
-}  # fmt: skip
-_FOLD_WORDS = re.compile(rf"\b(?:{'|'.join(_FOLDS)})\b", re.IGNORECASE)
-_MAX_P = Decimal(1)
-_ROUND_BASES = frozenset(Decimal(10) ** n for n in range(2, 7))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +79,10 @@ def _overlap(a: Span, b: Span) -> bool:
 
 
 def _dates(text: str) -> Iterator[Quantity]:
-    for match in _DATE.finditer(text):
+    for match in m.DATE.finditer(text):
         digits = tuple(Decimal(d) for d in re.findall(r"\d+", match.group()))
         yield Quantity(Span(match.start(), match.end()), digits[0], digits[0], "date", parts=digits)
-    for match in _SEASON.finditer(text):
+    for match in m.SEASON.finditer(text):
         first = int(match["from"])
         last = int(match["to"]) if len(match["to"]) == 4 else first // 100 * 100 + int(match["to"])
         if first < last <= first + 99:
@@ -167,15 +90,17 @@ def _dates(text: str) -> Iterator[Quantity]:
 
 
 def _fold_words(text: str) -> Iterator[Quantity]:
-    for match in _FOLD_WORDS.finditer(text):
-        value = Decimal(_FOLDS[match.group().lower()])
+    for match in m.FOLD_WORDS.finditer(text):
+        value = Decimal(m.FOLDS[match.group().lower()])
         yield Quantity(Span(match.start(), match.end()), value, value, "fold")
 
 
 def _share_words(text: str) -> Iterator[Quantity]:
     """Shares in words, "half of", "two thirds of": as good as whole percent."""
-    for match in _SHARE_WORDS.finditer(text):
-        count, part = (1, 2) if match["half"] else (_COUNTS[match["count"].lower()], _PARTS[match["part"].lower()])
+    for match in m.SHARE_WORDS.finditer(text):
+        if not text.startswith(" of", match.end()) and not text[: match.start()].lower().endswith(" by "):
+            continue
+        count, part = (1, 2) if match["half"] else (m.COUNTS[match["count"].lower()], m.PARTS[match["part"].lower()])
         percent = Decimal(100 * count) / part
         span = Span(match.start(), match.end())
         yield Quantity(span, percent, percent, "fraction", parts=(Decimal(count), Decimal(part)))
@@ -186,7 +111,7 @@ def _with_units_of_spreads(text: str, found: list[Quantity]) -> Iterator[Quantit
     for at, one in enumerate(found):
         two = found[at + 1] if at + 1 < len(found) else None
         is_bare = one.kind == "number" and two is not None and two.kind in ("measure", "percent", "money")
-        if is_bare and two is not None and _PLUS_MINUS.fullmatch(text[one.span.end : two.span.start]):
+        if is_bare and two is not None and m.PLUS_MINUS.fullmatch(text[one.span.end : two.span.start]):
             yield replace(one, kind=two.kind, unit=two.unit)
         else:
             yield one
@@ -213,9 +138,10 @@ def _two_numerals(text: str, one: Numeral, two: Numeral) -> Quantity | None:
         return _slashed(text, one, two)
     if re.fullmatch(r"\s?:\s?", gap) and not re.match(r"\s?[ap]\.?m\b|\s?h\b", text[two.span.end :]):
         return Quantity(Span(one.span.start, two.span.end), one.value, one.value, "ratio", parts=(one.value, two.value))
-    if _OF.fullmatch(gap) and _is_share(one, two):
+    if m.OF.fullmatch(gap) and _is_share(one, two):
         return _fraction(text, one, two)
-    if _PER.fullmatch(gap) and _is_share(one, two) and (two.value in _ROUND_BASES or one.value == 1 or "per" in gap):
+    is_usual = two.value in m.ROUND_BASES or one.value == 1 or "per" in gap or (one.is_in_words and two.is_in_words)
+    if m.PER.fullmatch(gap) and _is_share(one, two) and is_usual:
         return _fraction(text, one, two)
     return _range(text, one, two)
 
@@ -225,7 +151,7 @@ def _is_share(one: Numeral, two: Numeral) -> bool:
 
 
 def _slashed(text: str, one: Numeral, two: Numeral) -> Quantity | None:
-    unit = _UNIT_AFTER.match(text, two.span.end)
+    unit = m.UNIT_AFTER.match(text, two.span.end)
     is_pressure = unit is not None and unit["unit"] == "mmHg"
     if is_pressure or re.search(r"\b(?:pressure|BP)\b[^.;]*$", text[: one.span.start], re.IGNORECASE):
         end = unit.end() if unit else two.span.end
@@ -237,8 +163,16 @@ def _slashed(text: str, one: Numeral, two: Numeral) -> Quantity | None:
 
 def _fraction(text: str, one: Numeral, two: Numeral) -> Quantity:
     percent = one.value * 100 / two.value
-    start = _with_before(text, one.span.start)[0]
-    return Quantity(Span(start, two.span.end), percent, percent, "fraction", parts=(one.value, two.value))
+    start, comparator, is_approximate = _with_before(text, one.span.start)
+    return Quantity(
+        Span(start, two.span.end),
+        percent,
+        percent,
+        "fraction",
+        comparator=comparator,
+        parts=(one.value, two.value),
+        is_approximate=is_approximate,
+    )
 
 
 def _range(text: str, one: Numeral, two: Numeral) -> Quantity | None:
@@ -248,8 +182,11 @@ def _range(text: str, one: Numeral, two: Numeral) -> Quantity | None:
         return None
     first = _single(text, one)
     gap = text[max(one.span.end, min(first.span.end, two.span.start)) : two.span.start]
-    is_between = bool(re.search(r"\bbetween\s$", text[: first.span.start], re.IGNORECASE)) and bool(_AND.fullmatch(gap))
-    if not is_between and not _RANGE.fullmatch(gap):
+    is_between = bool(re.search(r"\bbetween\s$", text[: first.span.start], re.IGNORECASE)) and bool(
+        m.AND.fullmatch(gap)
+    )
+    is_named_twice = _names_both_ends(text, gap, first.span, two.span)
+    if not is_between and not m.RANGE.fullmatch(gap) and not is_named_twice:
         return None
     if (
         first.kind == "label"
@@ -259,19 +196,25 @@ def _range(text: str, one: Numeral, two: Numeral) -> Quantity | None:
         return None
     is_bare = first.kind == "number" and not first.unit
     low, step = one.value, one.step
-    if two.is_scaled and not one.is_scaled and re.fullmatch(r"[\d.,]+", one.span.of(text)) and first.span == one.span:
+    if (
+        two.is_scaled
+        and not one.is_scaled
+        and not is_named_twice
+        and re.fullmatch(r"[\d.,]+", one.span.of(text))
+        and first.span == one.span
+    ):
         scale = second.step / _written_step(two.span.of(text))
         low, step = low * scale, step * scale
     if not is_bare and first.kind != second.kind:
         return None
-    is_changing = bool(_CHANGE.search(text[: first.span.start])) and " to " in gap
+    is_changing = bool(m.CHANGE.search(text[: first.span.start])) and " to " in gap
     if low > second.high and not is_changing:
         return None
     start = first.span.start - (len("between ") if is_between else 0)
     if is_changing:
         start = text.rindex("from", 0, first.span.start)
     before = text[:start]
-    role: Role = "interval" if _INTERVAL.search(before) else first.role
+    role: Role = "interval" if m.INTERVAL.search(before) else first.role
     return replace(
         second,
         span=Span(start, second.span.end),
@@ -284,6 +227,13 @@ def _range(text: str, one: Numeral, two: Numeral) -> Quantity | None:
         comparator="",
         is_changing=is_changing,
     )
+
+
+def _names_both_ends(text: str, gap: str, first: Span, second: Span) -> bool:
+    """ "from 30 cells to 40 million cells": what is counted stands behind either end."""
+    match = m.RANGE_WITH_NOUN.fullmatch(gap)
+    is_from = bool(re.search(r"\bfrom\s$", text[: first.start], re.IGNORECASE))
+    return match is not None and is_from and bool(re.match(rf"\s{match['noun']}\b", text[second.end :]))
 
 
 def _written_step(written: str) -> Decimal:
@@ -314,16 +264,16 @@ def _with_before(text: str, start: int) -> tuple[int, Comparator, bool]:
     """Where a quantity begins with the words before it that bound or soften it."""
     comparator: Comparator = ""
     is_approximate = False
-    money = _MONEY_BEFORE.search(text, max(0, start - 4), start)
+    money = m.MONEY_BEFORE.search(text, max(0, start - 4), start)
     if money:
         start = money.start()
     for _ in range(2):
         before = text[max(0, start - 24) : start]
-        soft = _APPROXIMATE.search(before)
+        soft = m.APPROXIMATE.search(before)
         if soft:
             is_approximate, start = True, start - (len(before) - soft.start())
             continue
-        for pattern, sign in _COMPARATORS:
+        for pattern, sign in m.COMPARATORS:
             match = pattern.search(before)
             if match:
                 return start - (len(before) - match.start()), sign, is_approximate
@@ -331,62 +281,64 @@ def _with_before(text: str, start: int) -> tuple[int, Comparator, bool]:
 
 
 def _as_p(text: str, base: Quantity, numeral: Numeral) -> Quantity | None:
-    match = _P.search(text[max(0, numeral.span.start - 20) : numeral.span.start])
-    if match is None or not 0 <= numeral.value <= _MAX_P or _PERCENT.match(text, numeral.span.end):
+    match = m.P.search(text[max(0, numeral.span.start - 20) : numeral.span.start])
+    if match is None or not 0 <= numeral.value <= m.MAX_P or m.PERCENT.match(text, numeral.span.end):
         return None
     start = max(0, numeral.span.start - 20) + match.start()
     return replace(
         base,
         span=Span(start, numeral.span.end),
         kind="p",
-        comparator=_BOUND_SIGNS.get(match["sign"] or "", base.comparator),
+        comparator=m.BOUND_SIGNS.get(match["sign"] or "", base.comparator),
     )
 
 
 def _as_unit(text: str, base: Quantity, numeral: Numeral) -> Quantity | None:
     end = numeral.span.end
     role = _role(text[: base.span.start])
-    money = _MONEY_BEFORE.search(text, max(0, numeral.span.start - 4), numeral.span.start)
+    money = m.MONEY_BEFORE.search(text, max(0, numeral.span.start - 4), numeral.span.start)
     if money:
         return replace(base, kind="money", unit=money_name(money["unit"]), role=role)
-    points = _POINTS.match(text, end)
+    points = m.POINTS.match(text, end)
     if points:
         return replace(base, span=Span(base.span.start, points.end()), kind="points", role=role)
-    level = _LEVEL.match(text, end)
-    percent = _PERCENT.match(text, end)
+    level = m.LEVEL.match(text, end)
+    percent = m.PERCENT.match(text, end)
     if percent:
         span = Span(base.span.start, percent.end())
         return replace(base, span=span, kind="percent", role="level" if level else role)
-    for pattern, kind in ((_UNIT_AFTER, "measure"), (_MONEY_AFTER, "money")):
+    for pattern, kind in ((m.UNIT_AFTER, "measure"), (m.MONEY_AFTER, "money")):
         match = pattern.match(text, end)
         if match and not (kind == "measure" and match["unit"] in ("y", "d", "s", "t") and match.start("unit") == end):
             unit = unit_name(match["unit"]) if kind == "measure" else money_name(match["unit"])
+            if unit in m.TIMES and m.DURING.match(text, base.span.start):  # "over 12 weeks" is during them
+                base = replace(base, span=numeral.span, comparator="")
             return replace(base, span=Span(base.span.start, match.end()), kind=kind, unit=unit, role=role)  # type: ignore[arg-type]
-    fold = _FOLD.match(text, end)
+    fold = m.FOLD.match(text, end)
     if fold:
         return replace(base, span=Span(base.span.start, fold.end()), kind="fold")
     return None
 
 
 def _as_bare(base: Quantity, before: str, after: str, numeral: Numeral) -> Quantity:
-    if _GLUED.match(after):
+    if m.GLUED.match(after):
         return replace(base, kind="label")
-    word = _WORD_BEFORE.search(before)
+    word = m.WORD_BEFORE.search(before)
     if word and word[1].casefold() in LABEL_NOUNS and not base.comparator:
         return replace(base, kind="label")
     is_year = 1500 <= numeral.value <= 2100 and numeral.step == 1 and not numeral.is_in_words
     if (
         is_year
         and "," not in before[-1:]
-        and _YEAR_CONTEXT.search(before)
+        and m.YEAR_CONTEXT.search(before)
         and not re.match(r"\s(?:of\s)?[a-z]{4,}s\b", after)
     ):
         return replace(base, kind="year")
-    name = _NAME.search(before)
-    return replace(base, name=_NAMES.get(name["name"].casefold(), "") if name else "", role=_role(before))
+    name = m.NAME.search(before)
+    return replace(base, name=m.NAMES.get(name["name"].casefold(), "") if name else "", role=_role(before))
 
 
 def _role(before: str) -> Role:
-    if _SPREAD.search(before):
+    if m.SPREAD.search(before):
         return "spread"
-    return "interval" if _INTERVAL.search(before) else "value"
+    return "interval" if m.INTERVAL.search(before) else "value"

@@ -14,6 +14,7 @@ from medcite_core.types import Evidence, Source
 from medcite_middleware.verification.absence import absence_verdict
 from medcite_middleware.verification.denials import read_denial
 from medcite_middleware.verification.denying import denial_verdict, opposed_but_for_the_sample
+from medcite_middleware.verification.figures import figures_verdict
 from medcite_middleware.verification.marks import cited_numbers
 from medcite_middleware.verification.matches import Match, Reading, contradicts, matches_of, readings_of, supports
 from medcite_middleware.verification.named_authors import read_named_finding
@@ -25,7 +26,7 @@ __all__ = ["RULES_VERSION", "RulesJudge"]
 
 
 class RulesJudge:
-    """Decides claims by rules alone: quotes, numbers, negations, directions and hedges."""
+    """Decides claims by rules alone: quotes, numbers and what they come to, negations, directions and hedges."""
 
     def __init__(self, settings: VerifySettings) -> None:
         self._settings = settings
@@ -69,9 +70,16 @@ class RulesJudge:
             if verdict is not None:
                 return verdict
         matches = matches_of(readings, evidence, cited, claim.cited)
-        return self._decide(ruling, readings[0], matches, cited)
+        return self._decide(ruling, readings[0], matches, evidence, cited)
 
-    def _decide(self, ruling: Ruling, reading: Reading, matches: Sequence[Match], cited: Sequence[Evidence]) -> Verdict:
+    def _decide(
+        self,
+        ruling: Ruling,
+        reading: Reading,
+        matches: Sequence[Match],
+        evidence: Sequence[Evidence],
+        cited: Sequence[Evidence],
+    ) -> Verdict:
         usable = [m for m in matches if self._is_usable(m.evidence.source)]
         supporting = [m for m in usable if supports(m)]
         opposing = [m for m in usable if contradicts(m)]
@@ -95,6 +103,11 @@ class RulesJudge:
                 "Only a retracted record says this.",
                 (withdrawn[0].proof("closest"),),
             )
+        if not reading.before and not reading.about:
+            read = [e for e in (*cited, *evidence) if self._is_usable(e.source)]
+            by_figures = figures_verdict(ruling, reading.text, read, [e for e in cited if self._is_usable(e.source)])
+            if by_figures is not None:
+                return by_figures
         return undecided(ruling, matches, cited)
 
     def _without_citation(self, ruling: Ruling, evidence: Sequence[Evidence], text: str) -> Verdict:

@@ -13,6 +13,7 @@ from medcite_core.answers import ComputationProof, Operand, Verdict
 from medcite_core.types import Evidence, Span
 from medcite_middleware.verification.figure_frames import (
     LIMIT_STEMS,
+    SILENT_STEMS,
     added,
     content_of,
     left_out,
@@ -20,6 +21,7 @@ from medcite_middleware.verification.figure_frames import (
     without_brackets,
 )
 from medcite_middleware.verification.formulas import evaluate_formula
+from medcite_middleware.verification.measures import tolerance
 from medcite_middleware.verification.number_forms import convention_of
 from medcite_middleware.verification.quantities import Quantity, quantities
 from medcite_middleware.verification.ruling import Ruling
@@ -54,12 +56,14 @@ _CHANGES = re.compile(
     r"\b(?:by|chang\w+|fall|fell|falls|rise|rose|risen|declin\w+|drop\w*|improv\w+|gain\w*|differ\w*|ratio|grew)\b",
     re.I,
 )
+_RESPECTIVELY = re.compile(r"([^.;]*?)[,\s]+respectively\b", re.IGNORECASE)
 _OPERATION_STEMS = frozenset(
     """relat risk ratio rate odd number need treat harm absolut reduct increas decreas differ lower higher greater less
     fewer more reduc rais larger longer smaller shorter mean averag doubl tripl twice halv half time fold by point
     high like often common""".split()
 )
 _TOLERATED = 1 + 1e-9
+_RATIO_SHARE = 0.05
 _MEASURES: dict[Measure, tuple[str, str]] = {
     "risk_ratio": ("a / b", "risk ratio"),
     "odds_ratio": ("(a / (100 - a)) / (b / (100 - b))", "odds ratio"),
@@ -204,7 +208,7 @@ def _arms_of(item: Evidence, span: Span, text: str, found: Sequence[Quantity]) -
         return None
     before, first, second = parts
     common = before | (first & second)
-    own_first, own_second = first - common, second - common
+    own_first, own_second = first - common - SILENT_STEMS, second - common - SILENT_STEMS
     if not own_first or not own_second:
         return None
     others = frozenset(_figure_key(q) for q in plain if q not in pair)
@@ -217,7 +221,9 @@ def _pair_of(found: Sequence[Quantity]) -> tuple[Quantity, Quantity] | None:
     for kinds in (("percent", "fraction"), ("measure",)):
         pair = [q for q in main if q.kind in kinds]
         if len(pair) == 2 and pair[0].unit == pair[1].unit:
-            is_plain = not any(q.is_range or q.comparator or q.is_ambiguous or q.is_changing for q in pair)
+            is_plain = not any(
+                q.is_range or q.comparator or q.is_ambiguous or q.is_changing or q.is_approximate for q in pair
+            )
             return (pair[0], pair[1]) if is_plain else None
     return None
 
@@ -232,14 +238,20 @@ def _tells_of_change(blank: str) -> bool:
 
 def _parts_about(blank: str, one: Quantity, two: Quantity) -> tuple[set[str], set[str], set[str]] | None:
     """Words before the first figure, of its arm and of the other: "12% with A and 24% with B"."""
-    middle = blank[one.span.end : two.span.start]
+    middle, after = blank[one.span.end : two.span.start], blank[two.span.end :]
+    before = set(content_of(blank[: one.span.start]))
     joins = list(_JOINED.finditer(middle))
     if not joins:
         return None
+    in_turn = _RESPECTIVELY.match(after)
+    if in_turn and not content_of(middle):  # "12% and 24% in the aspirin and placebo groups, respectively"
+        sides = _JOINED.split(in_turn[1])
+        rest = set(content_of(after[in_turn.end() :]))
+        return (before | rest, set(content_of(sides[0])), set(content_of(sides[1]))) if len(sides) == 2 else None
     join = next((j for j in joins if len(j.group()) > 1), joins[-1])
     first = set(content_of(middle[: join.start()]))
-    second = set(content_of(middle[join.end() :] + " " + blank[two.span.end :]))
-    return set(content_of(blank[: one.span.start])), first, second
+    second = set(content_of(f"{middle[join.end() :]} {after}"))
+    return before, first, second
 
 
 def _parts_with_brackets(
@@ -306,24 +318,34 @@ def _compared(ruling: Ruling, asked: _Asked, arms: TwoArms, one: Quantity, other
     if asked.measure in ("risk_ratio", "odds_ratio") and asked.figure.kind == "number":
         is_right_way = True  # the ratio itself tells which way it goes
     claimed = abs(float(asked.figure.low))
-    tolerance = float(asked.figure.step) / 2 * _TOLERATED
-    if asked.measure == "needed":
-        tolerance = 1.0  # rounded up by convention
+    allowed = _allowed(asked)
     unit = {"points": "points", "relative_change": "%", "difference": one.unit}.get(asked.measure, "")
     given = f"{_shown(one)} and {_shown(other)}"
-    if is_right_way and abs(claimed - result) <= tolerance:
-        proof = ComputationProof(formula, operands, result, claimed, tolerance, "supports", unit)
+    if is_right_way and abs(claimed - result) <= allowed:
+        proof = ComputationProof(formula, operands, result, claimed, allowed, "supports", unit)
         told = f"From {given} the {called} is {result:.3g}{_after(unit)}, as the answer says to its last digit."
         return ruling.verdict("supported", "computed", told, (proof,))
-    if not is_right_way and abs(claimed - result) <= tolerance:
-        proof = ComputationProof(formula, operands, result, claimed, tolerance, "contradicts", unit)
+    if not is_right_way and abs(claimed - result) <= allowed:
+        proof = ComputationProof(formula, operands, result, claimed, allowed, "contradicts", unit)
         told = f"The figures are {given}: the difference is as large as the answer says, and goes the other way."
         return ruling.verdict("contradicted", "direction_differs", told, (proof,))
-    if lowest - tolerance <= claimed <= highest + tolerance:
+    if lowest - allowed <= claimed <= highest + allowed:
         return None  # the source's own figures are rounded: it may be so
-    proof = ComputationProof(formula, operands, result, claimed, tolerance, "contradicts", unit)
+    proof = ComputationProof(formula, operands, result, claimed, allowed, "contradicts", unit)
     told = f"From {given} the {called} is {result:.3g}{_after(unit)}; the answer says {claimed:g}{_after(unit)}."
     return ruling.verdict("contradicted", "number_differs", told, (proof,))
+
+
+def _allowed(asked: _Asked) -> float:
+    """Half of the claim's last digit; of a ratio no more than a twentieth, as "doubled" and "RR 2" are not 1.6."""
+    claimed = abs(float(asked.figure.low))
+    if asked.measure == "needed":
+        return 1.0  # rounded up by convention
+    half = float(tolerance(asked.figure)) * _TOLERATED
+    if asked.measure not in ("risk_ratio", "odds_ratio"):
+        return half
+    is_whole = asked.figure.step >= 1
+    return _RATIO_SHARE * claimed if is_whole else min(half, _RATIO_SHARE * claimed)
 
 
 def _turned(formula: str, asked: _Asked, one: Quantity, other: Quantity) -> str:

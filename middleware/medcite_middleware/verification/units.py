@@ -92,7 +92,8 @@ def unit_name(written: str) -> str:
 
 def money_name(written: str) -> str:
     """The code of a currency: `$` → `USD`."""
-    return _MONEY.get(written.strip(), written.strip())
+    plain = written.strip()
+    return _MONEY.get(plain) or _MONEY.get(plain.lower()) or _MONEY.get(plain.upper()) or plain
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,119 @@
+"""Claims whose figure stands in the source, or follows from it, and which are false all the same: none is supported."""
+
+from __future__ import annotations
+
+import pytest
+
+from medcite_core.answers import Verdict
+from medcite_core.ports import Case
+from medcite_core.settings import VerifySettings
+from medcite_core.types import Evidence, Record, assemble_text
+from medcite_middleware.verification.claims import claim_of
+from medcite_middleware.verification.rules import RulesJudge
+
+
+def judge(claim: str, body: str) -> Verdict:
+    text, sections = assemble_text("A trial.", [("RESULTS", "RESULTS", body)])
+    record = Record("9", 1, "A trial.", sections, text)
+    evidence = (Evidence(1, record, "9:0-1", "", sections[-1].span, sections[-1].text, 1.0),)
+    return RulesJudge(VerifySettings()).judge(Case(claim_of(claim), claim, evidence, frozenset({"9"})))
+
+
+FALSE = [
+    # A level is no change, and a change no level.
+    ("Mortality fell by 12%.", "Mortality fell to 12%."),
+    ("Mortality fell to 12%.", "Mortality fell by 12%."),
+    ("Mortality was 12%.", "Mortality fell by 12%."),
+    ("Mortality was 4%.", "Mortality fell from 12% to 4%."),
+    ("Mortality rose by 8 percentage points.", "Mortality fell from 12% to 4%."),
+    ("Mortality tripled.", "Mortality fell from 12% to 4%."),
+    ("Mortality fell from 4% to 12%.", "Mortality rose from 4% to 12%."),
+    ("Mortality did not triple.", "Mortality rose from 4% to 12%."),
+    ("Mortality may have tripled.", "The risk of stroke rose from 4% to 12%."),
+    ("The risk of stroke tripled.", "The risk of stroke may have risen from 4% to 12%."),
+    # Points and per cent.
+    ("Mortality fell by 8%.", "Mortality fell by 8 percentage points."),
+    ("Mortality fell by 8 percentage points.", "Mortality fell by 8%."),
+    # An interval, a spread, a level, a p-value told as the finding.
+    ("The odds ratio was 0.74.", "The odds ratio was 0.86 (95% CI 0.74-0.99)."),
+    ("The odds ratio was 0.74 to 0.99.", "The odds ratio was 0.86 (95% CI 0.74-0.99)."),
+    ("The mean age was 10.1 years.", "The mean age was 45.2 ± 10.1 years."),
+    ("Survival was 95%.", "Survival was 80% (95% CI 70-88%)."),
+    ("The rate was 4%.", "The rate was 12% (p = 0.04)."),
+    # Another arm, outcome, time, group.
+    ("12% died on placebo.", "12% died on aspirin and 24% on placebo."),
+    ("24 per 100 died on aspirin.", "12% died on aspirin and 24% on placebo."),
+    ("One in five patients had a stroke.", "20% of patients had a rash and 5% had a stroke."),
+    ("Half of the women improved.", "50% of the men improved."),
+    ("60% of women improved.", "3/5 patients improved."),
+    ("Mortality was 0.12 kg.", "Mortality was 12%."),
+    ("Mortality at 2 years was 20%.", "Mortality at 12 months was 20%."),
+    ("40 of 100 patients improved at one year.", "40% of patients improved at one month."),
+    ("In adults 40 of 100 improved.", "In mice 40% improved."),
+    # What bounds the sentence is left out.
+    ("40 of 100 improved.", "In mice 40% improved."),
+    ("40 of 100 patients improved.", "40% of patients improved only after surgery."),
+    ("40 of 100 patients improved.", "If untreated, 40% of patients improved."),
+    ("40 of 100 patients improved.", "40% of patients without diabetes improved."),
+    ("40 of 100 patients improved.", "It is not true that 40% of patients improved."),
+    ("40 of 100 patients improved.", "We hypothesized that 40% of patients improved."),
+    ("40 of 100 patients improved.", "Up to 40% of patients improved."),
+    ("40 of 100 patients improved.", "Less than 40% of patients improved."),
+    ("More than 40 of 100 patients improved.", "40% of patients improved."),
+    ("At most 0.3 of patients improved.", "The proportion of patients who improved was 0.4."),
+    # Units, scales and signs.
+    ("The dose was 5 g.", "The dose was 5 mg."),
+    ("The dose was 0.05 g.", "The dose was 5 mg."),
+    ("The dose was 5 mg/kg.", "The dose was 5 mg."),
+    ("The dose was 5 mg per day.", "The dose was 5 mg per week."),
+    ("The dose was 1000 units.", "The dose was 1 g."),
+    ("There were 2.4 million cases.", "There were 2.4 billion cases."),
+    ("The score changed by 0.5 points.", "The score changed by -0.5 points."),
+    ("The slope was 0.5.", "The slope was -0.5."),
+    ("Pressure was 80/120 mmHg.", "Pressure was 120/80 mmHg."),
+    ("The ratio was 4:1.", "The ratio was 1:4."),
+    # Rounded further than it is stated, or to another value.
+    ("Survival was 0.3%.", "Survival was 0.34%, and 3% at one year."),
+    ("Survival was 12.4%.", "Survival was 12%."),
+    ("Survival was 12.30%.", "Survival was 12.34%."),
+    # Which of several is not told.
+    ("Mortality was 36 percent.", "Mortality was 12% in men and 24% in women."),
+    ("18% died.", "Mortality was 12% in men and 24% in women."),
+    ("Of 100 patients, 34 died.", "Of 120 patients, 34 died."),
+    ("28% of patients survived.", "Of 120 patients, 34 died."),
+    ("28% of patients died.", "Of 120 patients, 34 withdrew and 12 died."),
+    # Coincidences of names, labels, years and dates.
+    ("2 patients had diabetes.", "The patients had type 2 diabetes."),
+    ("6 of 100 patients had raised interleukin.", "The patients had raised IL-6."),
+    ("2019 patients were enrolled.", "Patients were enrolled in 2019."),
+    ("3 of 4 patients were seen.", "Patients were seen on 3/4/2020."),
+]
+
+TRUE = [
+    ("40 of 100 patients improved.", "40% of patients improved."),
+    ("40% of patients improved.", "40 of 100 patients improved."),
+    ("Two in five patients improved.", "40% of patients improved."),
+    ("The dose was 0.005 g.", "The dose was 5 mg."),
+    ("Treatment lasted 14 days.", "Treatment lasted two weeks."),
+    ("Survival was 12%.", "Survival was 12.34%."),
+    ("Mortality tripled.", "Mortality rose from 4% to 12%."),
+    ("Mortality fell by two thirds.", "Mortality fell from 12% to 4%."),
+    ("28% of patients died.", "Of 120 patients, 34 died."),
+    ("There were 2.4 million cases.", "There were 2,400,350 cases."),
+]
+
+
+@pytest.mark.parametrize(("claim", "source"), FALSE)
+def test_a_false_claim_with_a_figure_of_the_source_is_not_supported(claim: str, source: str) -> None:
+    assert judge(claim, source).label not in ("supported", "conflicting")
+
+
+@pytest.mark.parametrize(("claim", "source"), TRUE)
+def test_a_figure_in_another_form_is_supported_and_its_source_does_not_contradict_it(claim: str, source: str) -> None:
+    assert judge(claim, source).label == "supported"
+
+
+@pytest.mark.parametrize(("claim", "source"), TRUE)
+def test_a_true_claim_is_not_supported_once_it_is_denied(claim: str, source: str) -> None:
+    denied = f"It is not true that {claim[0].lower()}{claim[1:]}"
+    assert judge(denied, source).label not in ("supported", "conflicting")
