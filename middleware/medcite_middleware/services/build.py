@@ -27,6 +27,7 @@ from medcite_middleware.services.verifying import VerifyService
 from medcite_middleware.verification.calibration import load_calibration
 from medcite_middleware.verification.chat_judge import ChatJudge
 from medcite_middleware.verification.entailment import EntailmentJudge, EntailmentModel
+from medcite_middleware.verification.figures import figures_hold
 from medcite_middleware.verification.formulas import evaluate_formula
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
 from medcite_middleware.verification.verdict_store import VerdictMemory, VerdictStore
@@ -71,7 +72,7 @@ def build_checker(settings: Settings, chat_model: BaseChatModel | None = None) -
         model_judge = ChatJudge(chat_model, settings.llm, settings.verify, evaluate_formula)
         store = VerdictStore(settings.data_dir / "verdicts.sqlite")
         memory = VerdictMemory(store, settings.llm, settings.verify, model_judge.prompt_version)
-    return ClaimChecker(judges, model_judge, settings.verify, memory=memory)
+    return ClaimChecker(judges, model_judge, settings.verify, memory=memory, figures_hold=figures_hold)
 
 
 def entailment_model(settings: Settings) -> EntailmentModel | None:
