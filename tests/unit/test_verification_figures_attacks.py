@@ -76,6 +76,13 @@ FALSE = [
     ("Survival was 0.3%.", "Survival was 0.34%, and 3% at one year."),
     ("Survival was 12.4%.", "Survival was 12%."),
     ("Survival was 12.30%.", "Survival was 12.34%."),
+    ("The odds ratio was 1.", "The odds ratio was 1.4."),
+    ("Treatment lasted 2 weeks.", "Treatment lasted 11 days."),
+    ("Treatment lasted 1 month.", "Treatment lasted 18 days."),
+    ("The rate was 0%.", "The rate was 0.4%."),
+    ("All of the patients survived.", "99.6% of the patients survived."),
+    ("100% of the patients survived.", "99.6% of the patients survived."),
+    ("There were 2 deaths.", "There were 1.6 deaths."),
     # Which of several is not told.
     ("Mortality was 36 percent.", "Mortality was 12% in men and 24% in women."),
     ("18% died.", "Mortality was 12% in men and 24% in women."),

@@ -233,3 +233,15 @@ def test_units_of_the_same_thing_are_converted(one: str, other: str, times: str)
 )
 def test_units_of_different_things_are_not(one: str, other: str) -> None:
     assert factor(unit_name(one), unit_name(other)) is None
+
+
+def test_every_unit_that_is_read_can_be_compared_with_every_other() -> None:
+    written = ["mg", "mg/100 mL", "mg/dL", "mmHg", "kPa", "mg/kg per day", "°C", "IU", "weeks", "cells", "mM", "m²"]
+    names = [q.unit for w in written for q in quantities(f"It was 5 {w}.")]
+    for one in names:
+        for other in names:
+            there, back = factor(one, other), factor(other, one)
+            assert (there is None) == (back is None)
+            if there is not None and back is not None:
+                assert float(there * back) == pytest.approx(1)
+    assert factor("mg/(100*milliliter)", "mg/deciliter") == 1

@@ -17,6 +17,9 @@ rounder than the claim, or only bounds the value)."""
 APPROXIMATE_SHARE = Decimal("0.02")
 """How far, as a share of it, a value may lie from one that is said to be "about" so much."""
 
+ROUNDED_SHARE = Decimal("0.05")
+"""How far, as a share of it, a value may lie from what it is rounded to: an odds ratio of 1.4 is not 1."""
+
 _SHARE_WORDS = re.compile(r"\b(?:proportions?|fractions?|probabilit(?:y|ies)|shares?)\b", re.IGNORECASE)
 _SHARES = ("percent", "fraction")
 _EXACT_SHARES = (Decimal(0), Decimal(100))
@@ -88,7 +91,8 @@ def relation(claim: Quantity, source: Quantity, claim_text: str, source_text: st
         return "open"  # the claim is surer than the source
     if claim.comparator or source.comparator:
         return _bounded(claim, source, measured)
-    allowed = Decimal(0) if _is_all_or_none(claim, claim_text) else tolerance(claim)
+    rounded = Decimal(0) if _is_all_or_none(claim, claim_text) else tolerance(claim)
+    allowed = min(rounded, abs(claim.high) * ROUNDED_SHARE)
     if abs(claim.low - measured.low) <= allowed and abs(claim.high - measured.high) <= allowed:
         return "equal"
     if measured.low != measured.high and measured.low <= claim.low and claim.high <= measured.high:

@@ -101,13 +101,13 @@ def factor(unit: str, other: str) -> Decimal | None:
     """What a value in `unit` is multiplied by to be in `other`; None when the two do not measure the same thing."""
     if unit == other:
         return Decimal(1)
-    if _OPAQUE & set(re.findall(r"\w+", f"{unit} {other}")) or "degC" in (unit, other):
+    if (_OPAQUE | {"degC"}) & set(re.findall(r"\w+", f"{unit} {other}")):
         return None
     registry = _registry()
-    one, two = registry.parse_units(unit), registry.parse_units(other)
+    one, two = registry.parse_expression(unit), registry.parse_expression(other)
     if one.dimensionality != two.dimensionality:
         return None
-    return Decimal(str(round(float(registry.Quantity(1.0, one).to(two).magnitude), 15)))
+    return Decimal(f"{float((one / two).to_base_units().magnitude):.12g}")
 
 
 @cache
