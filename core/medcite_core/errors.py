@@ -143,6 +143,15 @@ class Busy(MedciteError):
     default_hint = "Wait a moment and ask again."
 
 
+class NotReady(MedciteError):
+    """What was asked for is still being made."""
+
+    code = "not_ready"
+    retryable = True
+    http_status = 409
+    default_hint = "Wait a moment and ask again."
+
+
 class PortInUse(MedciteError):
     """The port to listen on is taken."""
 

@@ -1,10 +1,10 @@
-"""Questions and checks as runs: `/api/ask`, `/api/verify`, `/api/answer`, `/api/runs`."""
+"""Questions and checks as runs: `/api/ask`, `/api/verify`, `/api/answer`, `/api/runs` and their reports."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from medcite_core.errors import InvalidInput
@@ -14,6 +14,7 @@ from medcite_middleware.api.errors import client_errors, request_id_of, require_
 from medcite_middleware.api.sse import MEDIA_TYPE, RUN_ID_HEADER, EventStream
 from medcite_middleware.api.whole_answers import whole_answer
 from medcite_middleware.events import AnswerOut
+from medcite_middleware.export.verdicts.formats import VerdictFormat, write_report
 from medcite_middleware.pipeline.ask import AskRequest
 from medcite_middleware.services import Services
 from medcite_middleware.services.runs import Run
@@ -25,6 +26,19 @@ STREAM: dict[int | str, dict[str, Any]] = {
         "content": {MEDIA_TYPE: {}},
         "headers": {RUN_ID_HEADER: {"description": "The run, as in its first event.", "schema": {"type": "string"}}},
     }
+}
+
+
+REPORT_FILES: dict[VerdictFormat, tuple[str, str]] = {
+    "json": ("application/json", ".json"),
+    "original": ("application/json", ".claims.json"),
+    "csv": ("text/csv", ".csv"),
+    "markdown": ("text/markdown", ".md"),
+    "trec-biogen": ("application/json", ".trec-biogen.json"),
+    "scifact": ("application/x-ndjson", ".scifact.jsonl"),
+}
+REPORT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file.", "content": {media_type: {} for media_type, _ in REPORT_FILES.values()}}
 }
 
 
@@ -62,6 +76,15 @@ def runs_router(services: Services, heartbeat_s: float) -> APIRouter:
     async def resume(run_id: str, request: Request) -> Response:
         """Go on with a run's events after the header `Last-Event-ID`; without it from the first."""
         return stream(services.runs.get(run_id), _last_event_id(request))
+
+    @router.get("/runs/{run_id}/report", response_class=Response, responses=REPORT)
+    async def report(run_id: str, form: Annotated[VerdictFormat, Query(alias="format")] = "json") -> Response:
+        """The report of a finished check as a file; it is kept for an hour."""
+        media_type, suffix = REPORT_FILES[form]
+        text = write_report(services.verify.report(run_id), form)
+        name = f"medcite-check-{run_id[:8]}{suffix}"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+        return Response(text.encode("utf-8"), headers=headers, media_type=f"{media_type}; charset=utf-8")
 
     @router.delete("/runs/{run_id}", status_code=204)
     async def cancel(run_id: str) -> Response:

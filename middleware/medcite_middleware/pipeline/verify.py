@@ -43,11 +43,16 @@ class VerifyPipeline:
         self._checker = checker
         self._versions = versions
 
-    def run(self, request: VerifyRequest) -> AsyncGenerator[Event]:
-        """The events of a run, without the first `run`; the last is `finished`, `incomplete` or `error`."""
-        return as_events(self.steps(request), request.request_id)
+    def run(self, request: VerifyRequest, on_answer: Callable[[Answer], object] | None = None) -> AsyncGenerator[Event]:
+        """The events of a run, without the first `run`; the last is `finished`, `incomplete` or `error`.
 
-    async def steps(self, request: VerifyRequest) -> AsyncGenerator[Event]:
+        `on_answer` is told the finished check before its event.
+        """
+        return as_events(self.steps(request, on_answer), request.request_id)
+
+    async def steps(
+        self, request: VerifyRequest, on_answer: Callable[[Answer], object] | None = None
+    ) -> AsyncGenerator[Event]:
         """The events up to `finished`."""
         started = time.monotonic()
         report = search_report(request)
@@ -62,6 +67,8 @@ class VerifyPipeline:
             async for event in checking:
                 yield event
         answer = self._answer(request, checked, statements, report, started)
+        if on_answer is not None:
+            on_answer(answer)
         yield FinishedEvent(answer=answer_out(answer), outcome=answer.outcome)
 
     async def answer(self, request: VerifyRequest, on_event: Callable[[Event], object] | None = None) -> Answer:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from medcite_core.answers import Answer, Claim, Verdict
-from medcite_core.errors import IndexMissing, InvalidInput, NotFound
+from medcite_core.errors import IndexMissing, InvalidInput, NotFound, NotReady
 from medcite_core.ports import CorpusIndex, Embedder, EvidenceFinder
 from medcite_core.settings import VerifySettings
 from medcite_core.types import Evidence, Source
 from medcite_middleware.events import Event
-from medcite_middleware.export.verdicts.report import ReportEntry, ReportSource, entry_of
+from medcite_middleware.export.verdicts.report import (
+    ReportEntry,
+    ReportSource,
+    VerificationReport,
+    entry_of,
+    report_of_answer,
+)
 from medcite_middleware.pipeline.claim_check import ClaimChecker
 from medcite_middleware.pipeline.evidence_finding import DocumentFinder
 from medcite_middleware.pipeline.threads import in_thread
 from medcite_middleware.pipeline.verify import VerifyPipeline, VerifyRequest, check_task, whole_sources
+from medcite_middleware.services.report_shelf import ReportShelf
 from medcite_middleware.services.runs import Run, RunRegistry
 from medcite_middleware.verification.claims import claim_of
 
@@ -92,6 +100,7 @@ class VerifyService:
         self._embedder = embedder
         self._versions = dict(versions)
         self._pipeline = VerifyPipeline(checker, versions=versions)
+        self._reports = ReportShelf()
 
     @property
     def versions(self) -> dict[str, str]:
@@ -150,7 +159,38 @@ class VerifyService:
             NotFound: a record is not in the corpus.
             Busy: too many runs are going on.
         """
-        return self._runs.start(self._pipeline.run(await self.request(given, await self.open(against))))
+        opened = await self.open(against)
+        request = await self.request(given, opened)
+        run_id = ""
+
+        def keep(answer: Answer) -> None:
+            self._reports.put(run_id, self._report(answer, opened.listed))
+
+        run = self._runs.start(self._pipeline.run(request, keep))
+        run_id = run.id  # known before the run's first step, which comes after this one
+        return run
+
+    def report(self, run_id: str) -> VerificationReport:
+        """The report of a finished check, kept for a while.
+
+        Raises:
+            NotReady: the check is still going on.
+            NotFound: it never was, did not finish, or its report is not kept any more.
+        """
+        found = self._reports.get(run_id)
+        if found is None and not self._runs.get(run_id).is_finished:
+            raise NotReady("this check has not finished yet", "Wait for its end; the report comes with it.")
+        if found is None:
+            raise NotFound("there is no report of this run", "Only a check that ran to its end has one.")
+        return found
+
+    def _report(self, answer: Answer, sources: Sequence[ReportSource]) -> VerificationReport:
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        settings = {
+            "verify": self._settings.model_dump(mode="json"),
+            "llm": {"model": self._versions.get("chat_model", "")},
+        }
+        return report_of_answer(answer, sources, created=created, settings=settings)
 
     async def check(
         self, given: CheckInput, sources: OpenSources, on_event: Callable[[Event], object] | None = None
