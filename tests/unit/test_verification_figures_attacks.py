@@ -83,6 +83,7 @@ FALSE = [
     ("All of the patients survived.", "99.6% of the patients survived."),
     ("100% of the patients survived.", "99.6% of the patients survived."),
     ("There were 2 deaths.", "There were 1.6 deaths."),
+    ("3 in 10 patients switched to aspirin from heparin.", "30% of patients switched from aspirin to heparin."),
     # Which of several is not told.
     ("Mortality was 36 percent.", "Mortality was 12% in men and 24% in women."),
     ("18% died.", "Mortality was 12% in men and 24% in women."),
@@ -118,6 +119,18 @@ def test_a_false_claim_with_a_figure_of_the_source_is_not_supported(claim: str, 
 @pytest.mark.parametrize(("claim", "source"), TRUE)
 def test_a_figure_in_another_form_is_supported_and_its_source_does_not_contradict_it(claim: str, source: str) -> None:
     assert judge(claim, source).label == "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Mortality rose by 7.6 percentage points.", "Mortality rose from 4% to 12%."),
+        ("Mortality rose by 190%.", "Mortality rose from 4% to 12%."),
+        ("0.34 of the patients improved.", "34.4% of the patients improved."),
+    ],
+)
+def test_what_the_source_may_have_rounded_is_not_called_wrong(claim: str, source: str) -> None:
+    assert judge(claim, source).label == "unchecked"
 
 
 @pytest.mark.parametrize(("claim", "source"), TRUE)

@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import product
 from typing import Literal
 
+from medcite_middleware.verification.formulas import evaluate_formula
 from medcite_middleware.verification.measures import as_share, tolerance
 from medcite_middleware.verification.quantities import Quantity
 from medcite_middleware.verification.units import factor
@@ -44,7 +46,21 @@ class Change:
     unit: str
     fits: bool
     is_ambiguous: bool
+    is_same_way: bool
     explanation: str
+
+    def may_be(self, step: Decimal) -> bool:
+        """Whether the claim fits values that the source's, rounded to `step`, may have been."""
+        if not self.is_same_way:
+            return False
+        results = []
+        for start, end in product((-step / 2, step / 2), repeat=2):
+            try:
+                values = {"a": float(self.start + start), "b": float(self.end + end)}
+                results.append(Decimal(str(evaluate_formula(self.formula, values))))
+            except (ValueError, ArithmeticError):
+                return True
+        return min(results) - self.tolerance <= self.claimed <= max(results) + self.tolerance
 
 
 def change_in(claim: str, ours: Sequence[Quantity], sentence: str, moved: Quantity) -> Change | None:
@@ -78,6 +94,7 @@ def change_in(claim: str, ours: Sequence[Quantity], sentence: str, moved: Quanti
         unit,
         fits,
         is_same_way and not fits and other is not None and abs(figure.low - other) <= allowed,
+        is_same_way,
         _explained(
             start, end, moved, result, unit, figure.span.of(claim).strip(), other, is_same_way=is_same_way, fits=fits
         ),

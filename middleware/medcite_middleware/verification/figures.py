@@ -179,6 +179,8 @@ def _changed(sides: Sides) -> Read | None:
     comparison = compare(change.claim_rest, change.sentence_rest)
     if comparison.difference != "none" or comparison.common_words < LEAST_WORDS:
         return None
+    if not change.fits and not change.is_ambiguous and change.may_be(moved[0].step):
+        return None
     return _judged(change, comparison.common_words)
 
 

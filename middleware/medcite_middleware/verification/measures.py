@@ -45,12 +45,12 @@ def as_share(quantity: Quantity, text: str) -> bool:
 
 def converted(source: Quantity, claim: Quantity, source_text: str, claim_text: str) -> Measured | None:
     """The source's quantity in the claim's unit; None when the two do not measure the same kind of thing."""
-    if source.name and claim.name and source.name != claim.name:
+    if (source.name and claim.name and source.name != claim.name) or source.role != claim.role:
         return None
     if as_share(source, source_text) and as_share(claim, claim_text):
         times = _share_scale(source) / _share_scale(claim)
         return Measured(source.low * times, source.high * times, source.step * times)
-    if source.kind != claim.kind or source.role != claim.role:
+    if source.kind != claim.kind:
         return None
     if source.kind in ("pair", "ratio", "date"):
         is_same = source.parts == claim.parts and source.unit == claim.unit
@@ -73,6 +73,11 @@ def tolerance(claim: Quantity) -> Decimal:
     return max(half, abs(claim.high) * APPROXIMATE_SHARE) if claim.is_approximate else half
 
 
+def allowance(claim: Quantity) -> Decimal:
+    """The tolerance of a figure that is restated: that of its last digit, and of a twentieth of it."""
+    return min(tolerance(claim), abs(claim.high) * ROUNDED_SHARE)
+
+
 def _step(quantity: Quantity) -> Decimal:
     """The place value of the last digit; a fraction is as exact as whole percent when it is the claim's."""
     return Decimal("0.01") if quantity.kind == "fraction" and quantity.parts[1] > 12 else quantity.step
@@ -92,7 +97,7 @@ def relation(claim: Quantity, source: Quantity, claim_text: str, source_text: st
     if claim.comparator or source.comparator:
         return _bounded(claim, source, measured)
     rounded = Decimal(0) if _is_all_or_none(claim, claim_text) else tolerance(claim)
-    allowed = min(rounded, abs(claim.high) * ROUNDED_SHARE)
+    allowed = min(rounded, allowance(claim))
     if abs(claim.low - measured.low) <= allowed and abs(claim.high - measured.high) <= allowed:
         return "equal"
     if measured.low != measured.high and measured.low <= claim.low and claim.high <= measured.high:

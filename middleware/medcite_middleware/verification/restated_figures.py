@@ -12,7 +12,7 @@ from medcite_middleware.verification.chat_checks import directions
 from medcite_middleware.verification.comparison import Comparison, compare
 from medcite_middleware.verification.figure_frames import LIMIT_STEMS, content_of, without, without_brackets
 from medcite_middleware.verification.matches import MIN_SIMILARITY
-from medcite_middleware.verification.measures import Relation, as_share, converted, relation, tolerance
+from medcite_middleware.verification.measures import Relation, allowance, as_share, converted, relation
 from medcite_middleware.verification.quantities import Quantity, quantities
 
 Outcome = Literal["supported", "contradicted", "inside", "ambiguous"]
@@ -26,6 +26,7 @@ _OF_FIRST = re.compile(
     r"^(?:Of|Among|Out\sof)\s(?:the\s|all\s)?(?P<whole>[^,]+?),\s(?P<part>[^\s(]+)(?:\s\([^)]*\))?\s(?P<rest>.+)$",
     re.DOTALL,
 )
+_WAYS = re.compile(r"\b(?:from|to|by|than|versus|vs|over|against|between|per)\b")
 _FRAME = frozenset("proport percentag fraction share percent total overal altogeth in".split())
 """Stems that say that there is a figure, and nothing about what."""
 LABELS = frozenset(("label",))
@@ -179,7 +180,7 @@ def _is_other_form(claimed: Quantity, there: Quantity, sides: Sides) -> bool:
 
 def _equalities(claimed: Quantity, there: Quantity, sides: Sides) -> tuple[Computed, ...]:
     """How the source's figure becomes the claim's: one computation for a value, two for the ends of a range."""
-    allowed = tolerance(claimed)
+    allowed = allowance(claimed)
     unit = "%" if as_share(claimed, sides.claim) else claimed.unit
     if there.kind == "fraction" and claimed.kind != "fraction":
         scale, formula = (1, "a / b") if claimed.kind == "number" else (100, "a / b * 100")
@@ -221,10 +222,12 @@ def same_subject(sides: Sides) -> Read | None:
     if len(ours) != 1 or len(theirs) != 1 or _limits_in_brackets(sides.sentence):
         return None
     claimed, there = ours[0], theirs[0]
-    said = subject(without(sides.claim, [claimed.span]))
-    told = subject(without(bracket_free, [there.span]))
+    mine, other = without(sides.claim, [claimed.span]), without(bracket_free, [there.span])
+    said, told = subject(mine), subject(other)
     if not said or said != told or directions(sides.claim) or directions(sides.sentence):
         return None
+    if _WAYS.findall(mine.casefold()) != _WAYS.findall(other.casefold()):
+        return None  # "from A to B" is not "to A from B"
     state = relation(claimed, there, sides.claim, sides.sentence)
     if not _is_other_form(claimed, there, sides) or state not in ("equal", "differs"):
         return None

@@ -56,6 +56,7 @@ _CHANGES = re.compile(
     r"\b(?:by|chang\w+|fall|fell|falls|rise|rose|risen|declin\w+|drop\w*|improv\w+|gain\w*|differ\w*|ratio|grew)\b",
     re.I,
 )
+_WAY = re.compile(r"\bfrom\b[^.;]*\bto\b", re.IGNORECASE)
 _RESPECTIVELY = re.compile(r"([^.;]*?)[,\s]+respectively\b", re.IGNORECASE)
 _OPERATION_STEMS = frozenset(
     """relat risk ratio rate odd number need treat harm absolut reduct increas decreas differ lower higher greater less
@@ -196,6 +197,8 @@ def _arms_of(item: Evidence, span: Span, text: str, found: Sequence[Quantity]) -
     outside = without_brackets(text)
     known = [q for q in found if q.kind not in ("label", "date")]
     plain = [q for q in known if outside[q.span.start : q.span.end].strip()]
+    if _WAY.search(text):
+        return None  # words are compared as sets, and "from A to B" is not "from B to A"
     pair = _pair_of(plain)
     blank = without(outside, [q.span for q in found])
     if pair is not None:
