@@ -245,3 +245,9 @@ def test_every_unit_that_is_read_can_be_compared_with_every_other() -> None:
             if there is not None and back is not None:
                 assert float(there * back) == pytest.approx(1)
     assert factor("mg/(100*milliliter)", "mg/deciliter") == 1
+
+
+def test_from_may_be_written_in_capitals() -> None:
+    (quantity,) = quantities("İt rose. It fell: From 12% to 4%.")
+    assert quantity.is_changing
+    assert quantity.span.of("İt rose. It fell: From 12% to 4%.") == "From 12% to 4%"

@@ -212,7 +212,7 @@ def _range(text: str, one: Numeral, two: Numeral) -> Quantity | None:
         return None
     start = first.span.start - (len("between ") if is_between else 0)
     if is_changing:
-        start = text.rindex("from", 0, first.span.start)
+        start = [f.start() for f in re.finditer("from", text[: first.span.start], re.IGNORECASE)][-1]
     before = text[:start]
     role: Role = "interval" if m.INTERVAL.search(before) else first.role
     return replace(
