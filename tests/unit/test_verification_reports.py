@@ -66,8 +66,11 @@ def test_fr_204_a_changed_figure_unit_sign_negation_direction_or_subject_is_neve
 
 def test_fr_209_a_figure_that_belongs_to_another_subject_supports_nothing() -> None:
     source = document(golden("FR-209-evidence.txt"))
-    filter_weight, start, _ = (row["claim"] for row in rows("FR-209-claims.csv"))
+    filter_weight, start, sensor = (row["claim"] for row in rows("FR-209-claims.csv"))
     found = verdict(filter_weight, source)
+    assert verdict(sensor, source).label == "supported"
+    assert verdict(sensor.replace("0.9", "0.8"), source).label not in ("supported", "conflicting")
+    assert verdict(sensor.replace("sensor", "filter"), source).label not in ("supported", "conflicting")
     assert found.label == "contradicted"
     assert quotes(found) == ["The filter weighs 2.6kg."]
     assert verdict(start, source).label not in ("supported", "conflicting")

@@ -29,6 +29,8 @@ _OF_FIRST = re.compile(
 _WAYS = re.compile(r"\b(?:from|to|by|than|versus|vs|over|against|between|per)\b")
 _FRAME = frozenset("proport percentag fraction share percent total overal altogeth in".split())
 """Stems that say that there is a figure, and nothing about what."""
+_MEASURED = {"weigh": "mass", "weight": "mass", "durat": "last", "price": "cost"}
+"""Stems for what a unit measures anyway: what weighs 0.9 kg has a mass of 0.9 kg."""
 LABELS = frozenset(("label",))
 """Kinds that name something and measure nothing."""
 
@@ -247,8 +249,8 @@ def same_subject(sides: Sides) -> Read | None:
 
 
 def subject(text: str) -> tuple[str, ...]:
-    """Stems of what a text is about, without those that say that there is a figure."""
-    return tuple(stem for stem in content_of(text) if stem not in _FRAME)
+    """Stems of what a text is about, without those that say that there is a figure; one name for what is measured."""
+    return tuple(_MEASURED.get(stem, stem) for stem in content_of(text) if stem not in _FRAME)
 
 
 def _limits_in_brackets(sentence: str) -> bool:

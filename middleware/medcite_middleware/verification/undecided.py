@@ -134,7 +134,8 @@ def _figures_without_source(text: str, cited: Sequence[Evidence]) -> tuple[Verdi
     if not record_figures and not has_number_words and set(missing) & _shares(text):
         explanation = f"No source cited here gives the figure {', '.join(missing)}, or figures to work it out from."
         return "unsupported", "operands_absent", explanation
-    explanation = f"The figure {', '.join(missing)} does not stand in the source cited; it was not recomputed."
+    figure = ", ".join(missing)
+    explanation = f"The figure {figure} is not in the source cited, and no known formula gives it from those that are."
     return "unchecked", "formula_unknown", explanation
 
 
