@@ -51,6 +51,7 @@ def derived(claim: str, *texts: str) -> Verdict | None:
         ("Systolic pressure was 10 mmHg lower with drug A than with placebo", PRESSURE, 10.0),
         ("The mean score was 74.7%", LIST, 224.2 / 3),
         ("The highest score was 78.2%", LIST, 78.2),
+        ("There were 30 deaths in total", "There were 10, 12 and 8 deaths in the three arms.", 30.0),
         ("The total is 42", TABLE, 42.0),
         ("The mean n is 14", TABLE, 14.0),
         ("The smallest category is c02", TABLE, 7.0),
@@ -151,6 +152,10 @@ def test_a_wrong_effect_is_contradicted_by_the_computation(claim: str, source: s
         ("The mean score was 75.9%", LIST),
         ("The total of the scores was 224.2%", LIST),
         ("The mean score was 74.7%", "Three wards may have scored 72%, 74% and 78.2% on the audit."),
+        # Counts that add up over time, or of groups within groups, are no parts of a sum.
+        ("There were 30 deaths in total", "There were 10, 12 and 8 deaths at 1, 2 and 3 years."),
+        ("There were 30 deaths in total", "There were 10, 12 and 8 deaths in Rome, Paris and Europe."),
+        ("There were 30 deaths in total", "There were 10, 12 and 8 deaths in men, women and adults."),
         ("The mean score was 74.7%", f"{LIST} Two wards scored 50%, 60% and 70% on the audit."),
         ("The largest category is not c01", TABLE),
         ("The total number of deaths is 42", TABLE),

@@ -9,7 +9,14 @@ from decimal import Decimal
 
 from medcite_core.answers import ComputationProof, Operand, Verdict
 from medcite_core.types import Evidence, Span
-from medcite_middleware.verification.figure_frames import LIMIT_STEMS, added, content_of, left_out, without
+from medcite_middleware.verification.figure_frames import (
+    LIMIT_STEMS,
+    added,
+    content_of,
+    left_out,
+    without,
+    without_brackets,
+)
 from medcite_middleware.verification.formulas import evaluate_formula
 from medcite_middleware.verification.number_forms import convention_of
 from medcite_middleware.verification.quantities import Quantity, quantities
@@ -44,6 +51,7 @@ class FigureList:
     span: Span
     text: str
     members: tuple[Quantity, ...]
+    figures: tuple[Quantity, ...]
 
     @property
     def operands(self) -> tuple[Operand, ...]:
@@ -70,8 +78,9 @@ def _list_verdict(ruling: Ruling, claim: str, evidence: Sequence[Evidence]) -> V
     asked = figures[0]
     said = [s for s in content_of(without(claim, [asked.span, op_span])) if s not in _PLACING]
     lists = [found for item in evidence for found in _lists(item, asked)]
-    fitting = [found for found in lists if said and _is_about(said, found)]
-    if len(fitting) != 1:
+    most = MAX_LEFT_OUT if operation != "sum" else 1
+    fitting = [found for found in lists if said and _is_about(said, found, most)]
+    if len(fitting) != 1 or _has_other_figures(fitting[0]):
         return None
     if operation == "all":
         return _all_of(ruling, asked, fitting[0], is_denied=_denies(claim, op_span))
@@ -89,10 +98,17 @@ def _denies(claim: str, op_span: Span) -> bool:
     return op_span.of(claim).casefold() in ("none", "no")
 
 
-def _is_about(said: Sequence[str], found: FigureList) -> bool:
+def _is_about(said: Sequence[str], found: FigureList, most: int) -> bool:
+    """Whether a claim speaks of what the list lists: all its words stand there, and at most `most` others do."""
     there = content_of(without(found.text, [q.span for q in quantities(found.text)]))
     over = left_out(said, there)
-    return not added(said, there) and len(over) <= MAX_LEFT_OUT and not over & LIMIT_STEMS
+    return not added(said, there) and len(over) <= most and not over & LIMIT_STEMS
+
+
+def _has_other_figures(found: FigureList) -> bool:
+    """Whether figures beside the list ("… at 1, 2 and 3 years") make it one of times or groups: all but its number."""
+    others = [q for q in found.figures if q.kind != "label" and q not in found.members]
+    return any(q.kind != "number" or q.low != len(found.members) for q in others)
 
 
 def _lists(item: Evidence, asked: Quantity) -> Iterator[FigureList]:
@@ -102,14 +118,16 @@ def _lists(item: Evidence, asked: Quantity) -> Iterator[FigureList]:
         text = span.of(item.source.text)
         if not states(item, span):
             continue
+        outside = without_brackets(text)
+        figures = tuple(q for q in quantities(text, convention) if outside[q.span.start : q.span.end].strip())
         run: list[Quantity] = []
-        for quantity in (*quantities(text, convention), None):
+        for quantity in (*figures, None):
             if quantity is not None and (not run or _JOIN.fullmatch(text[run[-1].span.end : quantity.span.start])):
                 run.append(quantity)
                 continue
             members = _same_kind(run)
             if len(members) >= MIN_LISTED and members[-1].kind == asked.kind and members[-1].unit == asked.unit:
-                yield FigureList(item, span, text, members)
+                yield FigureList(item, span, text, members, figures)
             run = [] if quantity is None else [quantity]
 
 

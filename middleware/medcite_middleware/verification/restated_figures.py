@@ -205,7 +205,9 @@ def _same_words(claimed: Quantity, there: Quantity, sides: Sides) -> str:
         return f"{says} is {claims}"
     (first, *_) = _equalities(claimed, there, sides) or (None,)
     if first is not None and first.result != first.claimed:
-        return f"{says} is {_shown(first.result)}{first.unit if first.unit == '%' else ''}, rounded to {claims}"
+        worked_out = _shown(first.result) + (first.unit if first.unit == "%" else "")
+        is_as_written = worked_out.rstrip("%") == says.rstrip("%")
+        return f"{says} is rounded to {claims}" if is_as_written else f"{says} is {worked_out}, rounded to {claims}"
     return f"{says} is {claims}"
 
 
