@@ -111,6 +111,18 @@ TRUE = [
 ]
 
 
+def test_two_sources_whose_figures_differ_conflict() -> None:
+    evidence = []
+    for number, body in enumerate(("40% of patients improved.", "20% of patients improved."), 1):
+        text, sections = assemble_text("A trial.", [("RESULTS", "RESULTS", body)])
+        record = Record(str(number), 1, "A trial.", sections, text)
+        evidence.append(Evidence(number, record, f"{number}:0-1", "", sections[-1].span, sections[-1].text, 1.0))
+    claim = "40 of 100 patients improved."
+    found = RulesJudge(VerifySettings()).judge(Case(claim_of(claim), claim, tuple(evidence), frozenset({"1", "2"})))
+    assert (found.label, found.reason) == ("conflicting", "sources_disagree")
+    assert {p.shows for p in found.proofs} == {"supports", "contradicts"}
+
+
 @pytest.mark.parametrize(("claim", "source"), FALSE)
 def test_a_false_claim_with_a_figure_of_the_source_is_not_supported(claim: str, source: str) -> None:
     assert judge(claim, source).label not in ("supported", "conflicting")

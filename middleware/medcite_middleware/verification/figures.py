@@ -138,6 +138,13 @@ def _decided(ruling: Ruling, found: Sequence[Finding], *, is_cited: bool) -> Ver
     if supported:
         one = supported[0]
         citation: CitationState | None = "wrong_source" if ruling.claim.cited and not is_cited else None
+        # In one record another figure is that of another arm or time; in another record it is another finding.
+        own = one.evidence.source.source_id
+        against = next((f for f in contradicted if f.evidence.source.source_id != own), None)
+        if against is not None:
+            told = f"Source [{one.evidence.number}] bears this out, source [{against.evidence.number}] differs."
+            proofs = one.proofs() + against.proofs()
+            return ruling.verdict("conflicting", "sources_disagree", told, proofs, citation)
         return ruling.verdict("supported", "computed", one.explanation, one.proofs(), citation)
     if len({f.computed[0].result if f.computed else f.span for f in contradicted}) > 1:
         proofs = tuple(quote_proof(f.evidence, f.span, "closest") for f in contradicted)
