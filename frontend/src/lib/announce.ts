@@ -3,18 +3,18 @@ import type { Run } from '../state/run.svelte';
 import { finishedAnnouncement, stageText } from './verdicts';
 
 /** The sentence for the live region; it changes only when there is news. */
-export function announcement(run: Run | null): string {
+export function announcement(run: Run | null, firstStage = 'search'): string {
 	if (!run) return '';
 	switch (run.state) {
 		case 'running':
 			// Without the counts, which would be read out again and again.
-			return `${stageText(run.stage.name || 'search')}.`;
+			return `${stageText(run.stage.name || firstStage)}.`;
 		case 'reconnecting':
 			return 'Connection lost; taking it up again.';
 		case 'finished':
 			return run.answer ? finishedAnnouncement(run.answer) : '';
 		case 'incomplete':
-			return 'This answer is incomplete.';
+			return run.mode === 'given' ? 'This check is incomplete.' : 'This answer is incomplete.';
 		case 'cancelled':
 			return 'Stopped.';
 		case 'failed':

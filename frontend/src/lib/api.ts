@@ -1,5 +1,6 @@
 // The service's JSON endpoints, and its one shape of errors.
 import type { ErrorOut } from './events';
+import { fileNameOf } from './files';
 import type { ListField } from './filters';
 import type { YearCount } from './histogram';
 
@@ -102,6 +103,13 @@ export const getServerStatus = (signal?: AbortSignal) => getJson<ServerStatus>('
 export async function getSuggestions(field: ListField, prefix: string, signal?: AbortSignal): Promise<Suggestion[]> {
 	const query = new URLSearchParams({ field, prefix: prefix.slice(0, 100), limit: '8' });
 	return (await getJson<{ values: Suggestion[] }>(`/api/suggestions?${query}`, signal)).values;
+}
+
+/** The report of a finished check, as a file. */
+export async function getReport(runId: string, format: string): Promise<{ file: Blob; name: string }> {
+	const response = await fetch(`/api/runs/${encodeURIComponent(runId)}/report?${new URLSearchParams({ format })}`);
+	if (!response.ok) throw await errorOf(response);
+	return { file: await response.blob(), name: fileNameOf(response, 'medcite-check') };
 }
 
 /** Cancel a run; that it is gone already is as good. */

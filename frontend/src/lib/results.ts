@@ -1,4 +1,5 @@
 // The list of all hits: what is asked of the service, what comes back, and the files and citations made of it.
+import { fileNameOf } from './files';
 import { errorOf } from './api';
 import { CodePointText } from './codepoints';
 import type { RecordOut, SearchReportOut, SpanOut } from './events';
@@ -182,7 +183,7 @@ export async function fetchExport(format: Format, source: ExportSource): Promise
 	const missing = response.headers.get('x-medcite-missing') ?? '';
 	return {
 		file: await response.blob(),
-		name: fileName(response.headers.get('content-disposition')) || `medcite.${formats[format].ending}`,
+		name: fileNameOf(response, `medcite.${formats[format].ending}`),
 		asked: countIn(response.headers.get('x-medcite-asked')),
 		exported: countIn(response.headers.get('x-medcite-exported')),
 		missing: missing.split(/[\s,]+/).filter(Boolean),
@@ -238,6 +239,3 @@ function countIn(header: string | null): number | null {
 	return header !== null && /^\d+$/.test(header.trim()) ? Number(header) : null;
 }
 
-function fileName(disposition: string | null): string {
-	return /filename="?([\w.-]+)"?/.exec(disposition ?? '')?.[1] ?? '';
-}

@@ -85,7 +85,8 @@ export function groundednessLine({ total, supported, checked }: VerdictCounts): 
 /** What a screen reader hears when an answer is done. */
 export function finishedAnnouncement(answer: AnswerOut): string {
 	if (answer.outcome !== 'answered') return 'No answer: nothing relevant was found in the corpus.';
-	if (!answer.claims.length) return 'Answer finished. It has no sentence that could be checked.';
+	const what = answer.mode === 'given' ? 'Check' : 'Answer';
+	if (!answer.claims.length) return `${what} finished. It has no sentence that could be checked.`;
 	if (answer.mode === 'quotations') {
 		const n = answer.claims.length;
 		return `Answer finished. It consists of ${n} ${n === 1 ? 'quotation' : 'quotations'}.`;
@@ -94,7 +95,7 @@ export function finishedAnnouncement(answer: AnswerOut): string {
 		.map((label) => ({ label, n: answer.verdicts.filter((verdict) => verdict.label === label).length }))
 		.filter(({ n }) => n > 0)
 		.map(({ label, n }) => `${n} ${label}`);
-	return `Answer finished and checked: ${parts.join(', ')}.`;
+	return answer.mode === 'given' ? `Check finished: ${parts.join(', ')}.` : `Answer finished and checked: ${parts.join(', ')}.`;
 }
 
 const stageWords: Record<string, string> = {

@@ -1,5 +1,5 @@
 // One run of the service, as the page sees it grow: an answer being written and checked, or a text being verified.
-import { cancelRun, shownError } from '../lib/api';
+import { ApiError, cancelRun, shownError } from '../lib/api';
 import type {
 	AnswerOut,
 	ClaimOut,
@@ -12,6 +12,8 @@ import type {
 import { ConnectionLost, laterEvents, runEvents, type StreamOptions } from '../lib/runstream';
 import { type SentenceLabel, sentencesOf, worstLabel } from '../lib/sentences';
 import { sourceIdOf, type StoredRun } from '../lib/stored';
+
+const leavingMs = 100;
 
 export type RunState = 'running' | 'reconnecting' | 'finished' | 'incomplete' | 'cancelled' | 'failed';
 
@@ -47,6 +49,10 @@ export class Run {
 	/** Passages that the checker found, which the answer was not made from. */
 	added = $state.raw<ReadonlySet<number>>(new Set());
 	readonly numbers = $derived(new Set(this.evidence.map((item) => item.number)));
+	/** By which the service knows the run; empty until it has named it. */
+	get id(): string {
+		return this.#runId;
+	}
 	readonly isOver = $derived(!['running', 'reconnecting'].includes(this.state));
 	readonly mode = $derived(this.answer?.mode ?? (this.claims.some((c) => c.is_quotation) ? 'quotations' : null));
 
@@ -107,6 +113,8 @@ export class Run {
 				this.apply(message);
 			}
 		} catch (thrown) {
+			// A page that is being left loses its connections first: it has gone by then, and that is no news to keep.
+			if (!(thrown instanceof ApiError)) await new Promise((resolve) => setTimeout(resolve, leavingMs));
 			if (this.isOver) return;
 			this.#broken(thrown);
 		}

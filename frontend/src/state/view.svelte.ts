@@ -1,10 +1,18 @@
-// Which of the page's views is shown: answers to questions, or the list of records. It stands in the address.
+// Which of the page's views is shown: answers to questions, the list of records, or a text under check. It stands in the address.
 import { setParameters } from '../lib/address';
 
-export type ViewName = 'answers' | 'records';
+export type ViewName = 'answers' | 'records' | 'check';
+
+/** Where the keyboard goes past the header. */
+const skips: Record<ViewName, { at: string; words: string }> = {
+	answers: { at: '#question', words: 'the question box' },
+	records: { at: '#chat-container', words: 'the records' },
+	check: { at: '#check-text', words: 'the text to check' },
+};
 
 export class View {
 	name = $state<ViewName>(viewIn(location.search));
+	readonly skipTo = $derived(skips[this.name]);
 
 	show(name: ViewName): void {
 		if (name === this.name) return;
@@ -24,5 +32,6 @@ export class View {
 
 /** An unknown view is the first one. */
 export function viewIn(search: string): ViewName {
-	return new URLSearchParams(search).get('view') === 'records' ? 'records' : 'answers';
+	const name = new URLSearchParams(search).get('view');
+	return name === 'records' || name === 'check' ? name : 'answers';
 }
