@@ -93,3 +93,28 @@ def test_a_record_that_is_not_there_is_said_before_anything_is_checked(quoting: 
             "message"
         ]
     )
+
+
+def test_a_recomputed_figure_comes_with_its_formula_and_the_words_of_each_operand(quoting: LiveService) -> None:
+    arms = {"name": "arms.txt", "text": "Mortality was 12% in the aspirin group and 24% in the placebo group."}
+    counts = {"name": "n.csv", "text": "category,n\nc00,20\nc01,15\nc02,7\n"}
+    claims = ["Mortality was halved in the aspirin group compared with the placebo group.", "The total is 43."]
+    answer = checked(quoting, claims=claims, sources=[arms, counts])
+    assert [(v["label"], v["reason"]) for v in answer["verdicts"]] == [
+        ("supported", "computed"),
+        ("contradicted", "number_differs"),
+    ]
+    halved, total = (verdict["proofs"][0] for verdict in answer["verdicts"])
+    assert (halved["kind"], halved["shows"], total["shows"]) == ("computation", "supports", "contradicts")
+    assert (halved["computation"]["formula"], halved["computation"]["result"]) == ("a / b", 0.5)
+    texts = {e["record"]["document"]: e["record"]["text"] for e in answer["evidence"]}
+    for operand in (*halved["computation"]["operands"], *total["computation"]["operands"]):
+        quote = operand["quote"]
+        assert texts[quote["document"]][quote["span"]["start"] : quote["span"]["end"]] == quote["text"]
+        assert f"{operand['value']:g}" in quote["text"]
+
+
+def test_a_change_between_two_values_of_a_record_is_recomputed(quoting: LiveService) -> None:
+    by = "Aspirin lowered recurrent stroke by {} percentage points in 2,431 patients."
+    answer = checked(quoting, claims=[by.format(6.3), by.format(9.3)], sources=["101"])
+    assert labels(answer) == ["supported", "contradicted"]

@@ -31,6 +31,9 @@ FALSE = [
     ("Mortality did not triple.", "Mortality rose from 4% to 12%."),
     ("Mortality may have tripled.", "The risk of stroke rose from 4% to 12%."),
     ("The risk of stroke tripled.", "The risk of stroke may have risen from 4% to 12%."),
+    ("Mortality rose by 8 percentage points in 80 adults.", "Mortality rose from 4% to 12% in 90 adults."),
+    ("Mortality rose by 90% in 8 adults.", "Mortality rose from 4% to 12% in 90 adults."),
+    ("Mortality rose by 8 points and stroke by 3.", "Mortality rose from 4% to 12% and stroke by 5."),
     # Points and per cent.
     ("Mortality fell by 8%.", "Mortality fell by 8 percentage points."),
     ("Mortality fell by 8 percentage points.", "Mortality fell by 8%."),
@@ -105,6 +108,7 @@ TRUE = [
     ("Treatment lasted 14 days.", "Treatment lasted two weeks."),
     ("Survival was 12%.", "Survival was 12.34%."),
     ("Mortality tripled.", "Mortality rose from 4% to 12%."),
+    ("Mortality rose by 8 percentage points in 90 adults.", "Mortality rose from 4% to 12% in 90 adults."),
     ("Mortality fell by two thirds.", "Mortality fell from 12% to 4%."),
     ("28% of patients died.", "Of 120 patients, 34 died."),
     ("There were 2.4 million cases.", "There were 2,400,350 cases."),

@@ -11,7 +11,7 @@ from typing import Literal
 
 from medcite_middleware.verification.formulas import evaluate_formula
 from medcite_middleware.verification.measures import as_share, tolerance
-from medcite_middleware.verification.quantities import Quantity
+from medcite_middleware.verification.quantities import Quantity, quantities
 from medcite_middleware.verification.units import factor
 
 _UP = re.compile(
@@ -65,7 +65,9 @@ class Change:
 
 def change_in(claim: str, ours: Sequence[Quantity], sentence: str, moved: Quantity) -> Change | None:
     """The change that a claim tells, measured by the source's from and to; None when it tells none that can be."""
-    told = [q for q in ours if q.kind in _TOLD and not q.is_changing]
+    # What stands in the sentence too ("in 2,431 patients") is compared with it word by word.
+    there = {(q.kind, q.low, q.high, q.unit) for q in quantities(sentence)}
+    told = [q for q in ours if q.kind in _TOLD and not q.is_changing and (q.kind, q.low, q.high, q.unit) not in there]
     if len(told) != 1 or moved.is_ambiguous or told[0].is_ambiguous or told[0].comparator or told[0].is_range:
         return None
     figure = told[0]
