@@ -84,6 +84,7 @@ _NOT_AN_ARM = frozenset(
     cancer of and with whose more fewer treatment control-group were for experimental different""".split()
 )
 _TIME = re.compile(r"\b\d+(?:\.\d+)?[\s-](?:day|week|month|year|hour)s?\b", re.IGNORECASE)
+_HOURS = {"hour": 1.0, "day": 24.0, "week": 168.0, "month": 730.5, "year": 8766.0}
 _PHASES = (("baseline", "follow-up"), ("preoperative", "postoperative"), ("short-term", "long-term"), ("day", "night"))
 _LIMIT = re.compile(
     r"(?:,?\s+but (?:not|only)\b|,?\s+except\b|,?\s+unless\b|,?\s+only (?:in|when|if|after)\b|,?\s+if\b|,?\s+when\b|"
@@ -166,11 +167,20 @@ def _swapped(
         for o in there
         if o not in stop
         and o.lower() not in stop
-        and not any(o.lower()[:4] == m.group().lower()[:4] for m in pattern.finditer(sentence))
+        and not any(
+            o.lower()[:4] == m.group().lower()[:4] or _is_same_time(o, m.group()) for m in pattern.finditer(sentence)
+        )
     )
     if here and others:
         match = rng.choice(here)
         yield kind, sentence[: match.start()] + rng.choice(others) + sentence[match.end() :]
+
+
+def _is_same_time(one: str, other: str) -> bool:
+    """Whether two times are as long: "48 hours" and "2 days", "2-week" and "2 weeks"."""
+    times = [re.match(r"([\d.]+)[\s-](hour|day|week|month|year)", text.lower()) for text in (one, other)]
+    lengths = {float(m[1]) * _HOURS[m[2]] for m in times if m}
+    return None not in times and len(lengths) == 1
 
 
 def _figures_swapped(sentence: str) -> Iterator[tuple[str, str]]:

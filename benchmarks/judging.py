@@ -16,6 +16,7 @@ from medcite_core.types import Span
 from medcite_middleware.verification.calibration import Calibration
 from medcite_middleware.verification.claims import split_text
 from medcite_middleware.verification.entailment import EntailmentJudge, EntailmentModel
+from medcite_middleware.verification.figures import figures_hold
 from medcite_middleware.verification.policy import combine, is_open
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
 from medcite_middleware.verification.sources import quote_proof, source_sentences
@@ -58,13 +59,13 @@ def agreeing(settings: VerifySettings) -> Callable[[Case], Verdict]:
     def judge(case: Case) -> Verdict:
         first = rules.judge(case)
         if not is_open(case, first):
-            return combine(case, [first], settings)
+            return combine(case, [first], settings, figures_hold)
         evidence = case.evidence[0]
         text = evidence.source.text
         best = max(source_sentences(evidence.source), key=lambda s: fuzz.token_set_ratio(case.claim.text, s.of(text)))
         proofs = (quote_proof(evidence, best, "supports"),)
         yes = Verdict(case.claim.id, "supported", "entailed", "", proofs, "right", judge="agreeing", confidence=1.0)
-        return combine(case, [first, yes], settings)
+        return combine(case, [first, yes], settings, figures_hold)
 
     return judge
 
@@ -79,7 +80,7 @@ def entailment_behind_the_rules(model: str, threshold: float) -> Callable[[Case]
         votes = [rules.judge(case)]
         if is_open(case, votes[0]):
             votes.append(judge.judge(case))
-        return combine(case, votes, settings)
+        return combine(case, votes, settings, figures_hold)
 
     return decide
 
