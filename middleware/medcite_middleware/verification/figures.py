@@ -100,6 +100,8 @@ def findings(words: str, evidence: Sequence[Evidence]) -> Iterator[Finding]:
             if not states(item, span):
                 continue
             sentence = span.of(item.source.text)
+            if all(q.kind in LABELS for q in quantities(sentence, convention)):
+                continue
             is_near = fuzz.token_set_ratio(words, sentence, score_cutoff=MIN_CANDIDATE_SCORE)
             if not is_near and not set(subject(without(words, spans))) <= set(content_of(sentence)):
                 continue

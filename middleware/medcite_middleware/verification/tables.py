@@ -47,11 +47,13 @@ class TextTable:
 
 def table_verdict(ruling: Ruling, claim: str, evidence: Sequence[Evidence]) -> Verdict | None:
     """The verdict of a claim about the one table among its sources; None without one, or if it asks something else."""
+    most, least = _MOST.search(claim), _LEAST.search(claim)
+    if not (most or least or _TOTAL.search(claim) or _MEAN.search(claim)):
+        return None
     tables = [table for item in evidence for table in _tables(item)]
     if len(tables) != 1:
         return None
     table = tables[0]
-    most, least = _MOST.search(claim), _LEAST.search(claim)
     if most or least:
         return _extreme(ruling, claim, table, most or least, is_most=most is not None)  # type: ignore[arg-type]
     for pattern, name in ((_TOTAL, "sum"), (_MEAN, "mean")):
