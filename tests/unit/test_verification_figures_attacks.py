@@ -43,6 +43,9 @@ FALSE = [
     ("The mean age was 10.1 years.", "The mean age was 45.2 ± 10.1 years."),
     ("Survival was 95%.", "Survival was 80% (95% CI 70-88%)."),
     ("The rate was 4%.", "The rate was 12% (p = 0.04)."),
+    ("The excess risk was 1.93 per Sv (> 0 to 8.47).", "The excess risk was 1.93 per Sv (< 0 to 8.47)."),
+    ("The excess risk was 1.93 per Sv (0 to 8.47).", "The excess risk was 1.93 per Sv (< 0 to 8.47)."),
+    ("The excess risk was more than 2 to 8%.", "The excess risk was less than 2 to 8%."),
     # Another arm, outcome, time, group.
     ("12% died on placebo.", "12% died on aspirin and 24% on placebo."),
     ("24 per 100 died on aspirin.", "12% died on aspirin and 24% on placebo."),

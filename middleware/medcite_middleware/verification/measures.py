@@ -123,7 +123,8 @@ def _is_all_or_none(claim: Quantity, claim_text: str) -> bool:
 def _bounded(claim: Quantity, source: Quantity, measured: Measured) -> Relation:
     """One of the two bounds a value: "more than 40 %" is borne out by 45 %; two bounds must be the same one."""
     if claim.comparator and source.comparator:
-        return "equal" if (claim.comparator, claim.low) == (source.comparator, measured.low) else "open"
+        ours, theirs = (claim.low, claim.high), (measured.low, measured.high)
+        return "equal" if claim.comparator == source.comparator and ours == theirs else "open"
     if not claim.comparator:
         return "open"  # a bound does not say which value
     is_above = claim.comparator in (">", "≥")

@@ -224,7 +224,7 @@ def _range(text: str, one: Numeral, two: Numeral) -> Quantity | None:
         name=first.name,
         is_ambiguous=one.is_ambiguous or two.is_ambiguous,
         is_approximate=first.is_approximate,
-        comparator="",
+        comparator=first.comparator,  # "(< 0 to 8.47)"
         is_changing=is_changing,
     )
 
