@@ -67,6 +67,7 @@ class ServerSettings(_Part):
     run_grace_s: float = Field(15.0, ge=0, le=600, description="How long a run goes on with nobody watching it.")
     max_runs: int = Field(32, ge=1, le=1000, description="Questions answered at the same time.")
     max_body_bytes: int = Field(1_048_576, ge=1024, description="Largest request body.")
+    max_export_records: int = Field(100_000, ge=1, le=10_000_000, description="Most records in one exported file.")
     cors_origins: Annotated[tuple[str, ...], BeforeValidator(_origins)] = Field(
         (), description="Other sites whose pages may call the service, with commas: http://localhost:5173."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -14,7 +15,7 @@ from support.small_corpus import RECORDS, WordHashEmbedder, make_record
 
 from medcite_core.sentences import sentence_spans
 from medcite_core.stemming import stem_words
-from medcite_middleware.services import exporting, result_list
+from medcite_middleware.services import result_list
 from medcite_middleware.services.highlighting import highlight, query_stems
 
 MANY = (
@@ -215,8 +216,17 @@ def test_unknown_pmids_are_an_error_that_names_them(live):
     assert len(many.headers["x-medcite-missing"].split(",")) == 30
 
 
+def test_all_of_a_search_are_exported_beyond_ten_thousand(tmp_path):
+    many = [make_record(str(20_000 + n), f"Zinc {n}.") for n in range(10_300)]
+    services, settings = small_services(tmp_path, records=many)
+    with serving(services, settings) as large:
+        response = export(large, format="nbib", query="zinc")
+        assert response.headers["x-medcite-exported"] == "10300"
+        assert len(set(re.findall(r"^PMID- (\d+)", response.text, re.MULTILINE))) == 10_300
+
+
 def test_more_than_the_limit_is_an_error_that_says_how_many(live, monkeypatch):
-    monkeypatch.setattr(exporting, "MAX_RECORDS", 200)
+    monkeypatch.setattr(live.services.exports, "_max_records", 200)
     for body in ({"query": "zinc"}, {"pmids": [str(1000 + n) for n in range(201)]}):
         response = export(live, format="ris", **body)
         assert response.status_code == 422

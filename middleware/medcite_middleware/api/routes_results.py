@@ -51,7 +51,7 @@ def results_router(services: Services) -> APIRouter:
 
     @router.post("/export", response_class=StreamingResponse, responses=FILE, dependencies=posted)
     async def export(body: ExportIn, request: Request) -> Response:
-        """Records as a file, at most 10,000; a PMID that the corpus does not hold is an error that names it.
+        """Records as a file, up to `server.max_export_records`; a PMID that the corpus does not hold is an error.
 
         `X-Medcite-Missing` of that error holds such PMIDs with commas between them, at most 1,000.
         """

@@ -145,7 +145,7 @@ def build_services(
         search=SearchService(retriever),
         records=RecordService(index),
         results=results,
-        exports=ExportService(index, results),
+        exports=ExportService(index, results, settings.server.max_export_records),
         status=StatusService(
             index,
             embedder,

@@ -14,7 +14,6 @@ from medcite_middleware.export.formats import FORMATS, ExportFormat
 from medcite_middleware.pipeline.threads import in_thread
 from medcite_middleware.services.result_list import ResultListService, ResultQuery
 
-MAX_RECORDS = 10_000
 _READ_AT_ONCE = 200
 _IN_MEMORY_BYTES = 4_000_000
 _NAMED_MISSING = 10
@@ -46,16 +45,17 @@ class ExportedFile:
 class ExportService:
     """Writes files of records. Nothing leaves before the whole file is there, so that its counts are true."""
 
-    def __init__(self, index: CorpusIndex, results: ResultListService) -> None:
+    def __init__(self, index: CorpusIndex, results: ResultListService, max_records: int) -> None:
         self._index = index
         self._results = results
+        self._max_records = max_records
 
     async def export_pmids(self, pmids: Sequence[str], export_format: ExportFormat) -> ExportedFile:
         """The records of `pmids`, each once, in their order.
 
         Raises:
             RecordsMissing: some are not in the corpus; names them.
-            InvalidInput: more than 10,000.
+            InvalidInput: more than `max_records`.
         """
         return await in_thread(self._write, list(dict.fromkeys(pmids)), export_format, len(pmids))
 
@@ -63,19 +63,19 @@ class ExportService:
         """All records of a search, in the order of its list.
 
         Raises:
-            InvalidInput: there are none, or more than 10,000.
+            InvalidInput: there are none, or more than `max_records`.
         """
         return await in_thread(self._write_search, wanted, export_format)
 
     def _write_search(self, wanted: ResultQuery, export_format: ExportFormat) -> ExportedFile:
-        pmids, total, _ = self._results.pmids(wanted, 0, MAX_RECORDS)
-        _check_number(total)
+        pmids, total, _ = self._results.pmids(wanted, 0, self._max_records)
+        self._check_number(total)
         if not total:
             raise InvalidInput("no record matches, so there is nothing to export", "Search for other words.")
         return self._write(pmids, export_format, len(pmids))
 
     def _write(self, pmids: Sequence[str], export_format: ExportFormat, asked: int) -> ExportedFile:
-        _check_number(len(pmids))
+        self._check_number(len(pmids))
         writer = FORMATS[export_format]
         content = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by the one who sends it
         try:
@@ -106,10 +106,10 @@ class ExportService:
                 missing,
             )
 
-
-def _check_number(records: int) -> None:
-    if records > MAX_RECORDS:
-        raise InvalidInput(
-            f"{records:,} records are too many for one file; at most {MAX_RECORDS:,} are exported",
-            "Narrow the search by year or journal, and export it in parts.",
-        )
+    def _check_number(self, records: int) -> None:
+        if records > self._max_records:
+            raise InvalidInput(
+                f"{records:,} records are too many for one file; at most {self._max_records:,} are exported",
+                "Narrow the search by year or journal, and export it in parts, or raise "
+                "MEDCITE_SERVER__MAX_EXPORT_RECORDS.",
+            )
