@@ -66,12 +66,20 @@ def ask_question(
     return asyncio.run(_stream(corpus, request))
 
 
-def _corpus(settings: Settings, *, demo: bool) -> Corpus:
+def corpus_to_ask(settings: Settings, *, demo: bool) -> Corpus:
+    """The demo corpus, or the data folder's; its embedding model is not loaded yet.
+
+    Raises:
+        IndexMissing: there are no records.
+    """
     if demo:
         with load_progress("Loading the demo corpus") as on_progress:
-            corpus = open_demo(settings, on_progress)
-    else:
-        corpus = _own_corpus(settings)
+            return open_demo(settings, on_progress)
+    return _own_corpus(settings)
+
+
+def _corpus(settings: Settings, *, demo: bool) -> Corpus:
+    corpus = corpus_to_ask(settings, demo=demo)
     if sys.stderr.isatty():
         with messages().status("Loading the embedding model …"):
             wait_for_embedder(corpus.embedder)

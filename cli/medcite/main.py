@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from medcite import check_commands, index_commands
+from medcite import check_commands, index_commands, reference_commands
 from medcite import options as o
 from medcite.invocation import Invocation, invocation
 from medcite_core.errors import InvalidInput, InvalidSettings, MedciteError
@@ -218,6 +218,7 @@ def ask(
 app.command()(check_commands.verify)
 app.command()(check_commands.batch)
 app.command()(check_commands.calibrate)
+app.command()(reference_commands.references)
 
 
 def _filter(
