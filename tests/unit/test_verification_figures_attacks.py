@@ -145,6 +145,10 @@ def test_a_figure_in_another_form_is_supported_and_its_source_does_not_contradic
     [
         ("Mortality rose by 7.6 percentage points.", "Mortality rose from 4% to 12%."),
         ("Mortality rose by 190%.", "Mortality rose from 4% to 12%."),
+        (
+            "Mortality rose by 9 percentage points.",
+            "Mortality rose from 4% to 12%. Adjusted, it was 9 percentage points.",
+        ),
         ("0.34 of the patients improved.", "34.4% of the patients improved."),
     ],
 )

@@ -13,6 +13,7 @@ from medcite_middleware.verification.figure_frames import (
     LIMIT_STEMS,
     added,
     content_of,
+    gives,
     left_out,
     without,
     without_brackets,
@@ -171,7 +172,7 @@ def _one_of(ruling: Ruling, operation: str, asked: Quantity, found: FigureList) 
     values = [float(q.low) for q in found.members]
     # A mean of groups may weigh them: only one that lies outside of all of them cannot be.
     is_possible = operation == "mean" and min(values) - tolerance <= claimed <= max(values) + tolerance
-    if is_possible:
+    if is_possible or (operation in ("mean", "sum") and gives(found.evidence.source.text, claimed)):
         return None
     proof = ComputationProof(formula, found.operands, result, claimed, tolerance, "contradicts", unit)
     told = (

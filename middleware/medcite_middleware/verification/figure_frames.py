@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from medcite_core.stemming import stem
 from medcite_core.types import Span
+from medcite_middleware.verification.number_forms import convention_of
+from medcite_middleware.verification.quantities import quantities
 from medcite_middleware.verification.vocabulary import HEDGES, NEGATIONS
 from medcite_middleware.verification.words import meaning_words
 
@@ -32,6 +34,7 @@ _LIMITS = frozenset(
 LIMIT_STEMS = frozenset(stem(word) for word in _LIMITS | NEGATIONS | HEDGES)
 """Stems that turn or bound what a sentence says: a claim never leaves one out, and never adds one."""
 
+_HAIR = 1e-9
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
@@ -68,3 +71,12 @@ def left_out(said: Sequence[str], there: Sequence[str], allowed: frozenset[str] 
 def added(said: Sequence[str], there: Sequence[str], allowed: frozenset[str] = frozenset()) -> set[str]:
     """Stems that are said and do not stand there."""
     return set(said) - set(there) - SILENT_STEMS - allowed
+
+
+def gives(text: str, value: float) -> bool:
+    """Whether a figure of `text` has a value; a change from one to another has none of its own.
+
+    What a source states itself, such as an adjusted ratio, is not computed against.
+    """
+    found = [q for q in quantities(text, convention_of(text)) if not q.is_changing]
+    return any(abs(float(bound) - value) <= _HAIR for q in found for bound in (q.low, q.high))

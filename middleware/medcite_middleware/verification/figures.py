@@ -19,7 +19,7 @@ from medcite_core.types import Evidence, Span
 from medcite_middleware.verification.changes import Change, change_in
 from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, compare
 from medcite_middleware.verification.derived_figures import derived_verdict
-from medcite_middleware.verification.figure_frames import content_of, without
+from medcite_middleware.verification.figure_frames import content_of, gives, without
 from medcite_middleware.verification.matches import MIN_CANDIDATE_SCORE
 from medcite_middleware.verification.measures import relation
 from medcite_middleware.verification.number_forms import convention_of
@@ -108,6 +108,9 @@ def findings(words: str, evidence: Sequence[Evidence]) -> Iterator[Finding]:
             found = _read(words, sentence, Sides(words, sentence, convention))
             if found is not None:
                 outcome, explanation, computed, common = found
+                is_change = computed and any(q.is_changing for q in quantities(sentence, convention))
+                if outcome == "contradicted" and is_change and gives(item.source.text, float(computed[0].claimed)):
+                    continue  # the source gives another change itself, an adjusted one maybe
                 yield Finding(outcome, item, span, explanation, computed, common)
 
 

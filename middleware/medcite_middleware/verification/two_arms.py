@@ -16,6 +16,7 @@ from medcite_middleware.verification.figure_frames import (
     SILENT_STEMS,
     added,
     content_of,
+    gives,
     left_out,
     without,
     without_brackets,
@@ -332,8 +333,8 @@ def _compared(ruling: Ruling, asked: _Asked, arms: TwoArms, one: Quantity, other
         proof = ComputationProof(formula, operands, result, claimed, allowed, "contradicts", unit)
         told = f"The figures are {given}: the difference is as large as the answer says, and goes the other way."
         return ruling.verdict("contradicted", "direction_differs", told, (proof,))
-    if lowest - allowed <= claimed <= highest + allowed:
-        return None  # the source's own figures are rounded: it may be so
+    if lowest - allowed <= claimed <= highest + allowed or gives(arms.evidence.source.text, claimed):
+        return None  # the source's own figures are rounded, or it gives another ratio itself: it may be so
     proof = ComputationProof(formula, operands, result, claimed, allowed, "contradicts", unit)
     told = f"From {given} the {called} is {result:.3g}{_after(unit)}; the answer says {claimed:g}{_after(unit)}."
     return ruling.verdict("contradicted", "number_differs", told, (proof,))
