@@ -145,6 +145,9 @@ def test_a_wrong_effect_is_contradicted_by_the_computation(claim: str, source: s
             "Mortality was 12% and 24% in the aspirin, heparin and placebo groups, respectively.",
         ),
         ("Mortality was halved with aspirin compared with placebo", ARMS.replace("12%", "about 12%")),
+        # Three may be some of many.
+        ("All patients scored above 70%", "Three patients scored 72%, 74% and 78.2%."),
+        ("All wards scored above 70%", LIST),
         # The source gives another ratio, mean or total of its own.
         ("The relative risk of mortality was 0.6 with aspirin versus placebo", f"{ARMS} The adjusted ratio was 0.6."),
         ("There were 31 deaths in total", "There were 10, 12 and 8 deaths. With one on the way, 31 died."),

@@ -11,6 +11,7 @@ from medcite_core.answers import ComputationProof, Operand, Verdict
 from medcite_core.types import Evidence, Span
 from medcite_middleware.verification.figure_frames import (
     LIMIT_STEMS,
+    SILENT_STEMS,
     added,
     content_of,
     gives,
@@ -84,6 +85,8 @@ def _list_verdict(ruling: Ruling, claim: str, evidence: Sequence[Evidence]) -> V
     if len(fitting) != 1 or _has_other_figures(fitting[0]):
         return None
     if operation == "all":
+        if _generalises(claim, op_span, fitting[0]):
+            return None
         return _all_of(ruling, asked, fitting[0], is_denied=_denies(claim, op_span))
     return _one_of(ruling, operation, asked, fitting[0])
 
@@ -104,6 +107,18 @@ def _is_about(said: Sequence[str], found: FigureList, most: int) -> bool:
     there = content_of(without(found.text, [q.span for q in quantities(found.text)]))
     over = left_out(said, there)
     return not added(said, there) and len(over) <= most and not over & LIMIT_STEMS
+
+
+def _generalises(claim: str, op_span: Span, found: FigureList) -> bool:
+    """Whether a claim speaks of all patients where the sentence tells of three: the rest may be otherwise."""
+    noun = content_of(claim[op_span.end :])[:1]
+    counted = {
+        stem
+        for q in found.figures
+        if q not in found.members
+        for stem in content_of(found.text[q.span.end : found.members[0].span.start])[:1]
+    }
+    return bool(set(noun) & (counted | SILENT_STEMS))
 
 
 def _has_other_figures(found: FigureList) -> bool:
