@@ -189,6 +189,12 @@ TRUE = [
 ]
 
 
+@pytest.mark.parametrize("claim", ["More than 40% of patients improved.", "At least 45 of 100 patients improved."])
+def test_a_bound_that_is_met_is_shown_by_the_words_and_is_no_result(claim: str) -> None:
+    found = judge(claim, "48% of patients improved.")
+    assert (found.label, [p.kind for p in found.proofs]) == ("supported", ["quote"])
+
+
 def test_two_sources_whose_figures_differ_conflict() -> None:
     evidence = []
     for number, body in enumerate(("40% of patients improved.", "20% of patients improved."), 1):

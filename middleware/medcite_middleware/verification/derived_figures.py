@@ -197,26 +197,19 @@ def _one_of(ruling: Ruling, operation: str, asked: Quantity, found: FigureList) 
 
 
 def _all_of(ruling: Ruling, asked: Quantity, found: FigureList, *, is_denied: bool) -> Verdict | None:
-    """Whether all figures of a list lie where the claim says, or none does."""
+    """Whether all figures of a list lie where the claim says, or none does; each is compared, the list quoted."""
     if not (asked.is_range or asked.comparator):
         return None
     inside = [_lies(q.low, asked) for q in found.members]
-    holds = not any(inside) if is_denied else all(inside)
-    names = ", ".join(o.name for o in found.operands)
     wrong = [q for q, is_in in zip(found.members, inside, strict=True) if is_in == is_denied]
-    shows = "supports" if holds else "contradicts"
-    is_lower = asked.comparator in (">", "≥") or (asked.is_range and not wrong) or (wrong and wrong[0].low < asked.low)
-    formula = f"{'min' if is_lower else 'max'}({names})"
-    result = evaluate_formula(formula, {o.name: o.value for o in found.operands})
-    bound = float(asked.low if is_lower or not asked.is_range else asked.high)
-    unit = "%" if asked.kind == "percent" else asked.unit
-    proof = ComputationProof(formula, found.operands, result, bound, 0.0, shows, unit)  # type: ignore[arg-type]
     given = ", ".join(f"{float(q.low):g}" for q in found.members)
-    where = _where(asked, unit)
-    if holds:
+    where = _where(asked, "%" if asked.kind == "percent" else asked.unit)
+    if not wrong:
         told = f"{'None' if is_denied else 'All'} of {given} lie{'s' if is_denied else ''} {where}."
+        proof = quote_proof(found.evidence, found.span, "supports")
         return ruling.verdict("supported", "computed", told, (proof,))
     told = f"Of {given}, {float(wrong[0].low):g} {'lies' if is_denied else 'does not lie'} {where}."
+    proof = quote_proof(found.evidence, found.span, "contradicts")
     return ruling.verdict("contradicted", "number_differs", told, (proof,))
 
 

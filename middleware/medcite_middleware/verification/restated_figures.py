@@ -182,6 +182,8 @@ def _is_other_form(claimed: Quantity, there: Quantity, sides: Sides) -> bool:
 
 def _equalities(claimed: Quantity, there: Quantity, sides: Sides) -> tuple[Computed, ...]:
     """How the source's figure becomes the claim's: one computation for a value, two for the ends of a range."""
+    if claimed.comparator or there.comparator:
+        return ()  # a bound is met or not, it is no result
     allowed = allowance(claimed)
     unit = "%" if as_share(claimed, sides.claim) else claimed.unit
     if there.kind == "fraction" and claimed.kind != "fraction":
