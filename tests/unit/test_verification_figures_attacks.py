@@ -7,14 +7,14 @@ import pytest
 from medcite_core.answers import Verdict
 from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
-from medcite_core.types import Evidence, Record, assemble_text
+from medcite_core.types import Evidence, Notice, Record, assemble_text
 from medcite_middleware.verification.claims import claim_of
 from medcite_middleware.verification.rules import RulesJudge
 
 
-def judge(claim: str, body: str) -> Verdict:
+def judge(claim: str, body: str, notices: tuple[Notice, ...] = ()) -> Verdict:
     text, sections = assemble_text("A trial.", [("RESULTS", "RESULTS", body)])
-    record = Record("9", 1, "A trial.", sections, text)
+    record = Record("9", 1, "A trial.", sections, text, notices=notices)
     evidence = (Evidence(1, record, "9:0-1", "", sections[-1].span, sections[-1].text, 1.0),)
     return RulesJudge(VerifySettings()).judge(Case(claim_of(claim), claim, evidence, frozenset({"9"})))
 
@@ -193,6 +193,24 @@ TRUE = [
 def test_a_bound_that_is_met_is_shown_by_the_words_and_is_no_result(claim: str) -> None:
     found = judge(claim, "48% of patients improved.")
     assert (found.label, [p.kind for p in found.proofs]) == ("supported", ["quote"])
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("40 of 100 patients improved.", "40% of patients improved."),
+        (
+            "Mortality was halved with aspirin compared with placebo.",
+            "Mortality was 12% with aspirin and 24% with placebo.",
+        ),
+    ],
+)
+def test_figures_of_a_retracted_record_support_nothing_and_are_said_to_be_that(claim: str, source: str) -> None:
+    found = judge(claim, source, (Notice("retracted", "1"),))
+    assert (found.label, found.reason) == ("unsupported", "only_retracted")
+    assert [(p.kind, p.shows) for p in found.proofs] == [("quote", "closest")]
+    wrong = judge(claim.replace("40", "50").replace("halved", "doubled"), source, (Notice("retracted", "1"),))
+    assert wrong.label == "unchecked"
 
 
 def test_two_sources_whose_figures_differ_conflict() -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rapidfuzz import fuzz
 
-from medcite_core.answers import CitationState, ComputationProof, Operand, Proof, Verdict
+from medcite_core.answers import CitationState, ComputationProof, Operand, Proof, QuoteProof, Verdict
 from medcite_core.types import Evidence, Span
 from medcite_middleware.verification.changes import Change, change_in
 from medcite_middleware.verification.comparison import MIN_CONTENT_WORDS, compare
@@ -87,6 +87,19 @@ def figures_verdict(
     others = findings(words, [e for source_id, e in sources.items() if source_id not in own][::-1])
     elsewhere = [f for f in others if f.common_words >= MIN_CONTENT_WORDS and f.outcome == "supported"]
     return _decided(ruling, elsewhere, is_cited=False)
+
+
+def figures_of_retracted(ruling: Ruling, words: str, withdrawn: Sequence[Evidence]) -> Verdict | None:
+    """The verdict of a claim whose figures follow from a retracted record alone; None when they do not.
+
+    `withdrawn` are the records cited that may not support anything.
+    """
+    verdict = figures_verdict(ruling, words, withdrawn, withdrawn) if withdrawn else None
+    if verdict is None or verdict.label != "supported":
+        return None
+    quotes = [p if isinstance(p, QuoteProof) else p.operands[0].quote for p in verdict.proofs if p.kind != "scan"]
+    closest = tuple(dict.fromkeys(replace(quote, shows="closest") for quote in quotes))
+    return ruling.verdict("unsupported", "only_retracted", "Only a retracted record gives these figures.", closest)
 
 
 def findings(words: str, evidence: Sequence[Evidence]) -> Iterator[Finding]:

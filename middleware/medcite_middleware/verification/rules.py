@@ -14,7 +14,7 @@ from medcite_core.types import Evidence, Source
 from medcite_middleware.verification.absence import absence_verdict
 from medcite_middleware.verification.denials import read_denial
 from medcite_middleware.verification.denying import denial_verdict, opposed_but_for_the_sample
-from medcite_middleware.verification.figures import figures_verdict
+from medcite_middleware.verification.figures import figures_of_retracted, figures_verdict
 from medcite_middleware.verification.marks import cited_numbers
 from medcite_middleware.verification.matches import Match, Reading, contradicts, matches_of, readings_of, supports
 from medcite_middleware.verification.named_authors import read_named_finding
@@ -108,6 +108,9 @@ class RulesJudge:
             by_figures = figures_verdict(ruling, reading.text, read, [e for e in cited if self._is_usable(e.source)])
             if by_figures is not None:
                 return by_figures
+            retracted = figures_of_retracted(ruling, reading.text, [e for e in cited if not self._is_usable(e.source)])
+            if retracted is not None:
+                return retracted
         return undecided(ruling, matches, cited)
 
     def _without_citation(self, ruling: Ruling, evidence: Sequence[Evidence], text: str) -> Verdict:
