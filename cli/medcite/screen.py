@@ -99,9 +99,10 @@ def _computation_lines(made: ComputationOut, names: Mapping[str, str]) -> Iterat
     """The formula with its operands and result, then each sentence that gave one."""
     unit = f" {plain(made.unit)}" if made.unit else ""
     shown = made.operands if len(made.operands) <= _MAX_OPERANDS else [*made.operands[:2], made.operands[-1]]
-    where = ", ".join(f"{plain(o.name)} = {_figure(o.value)}" for o in shown)
+    given = ", ".join(f"{plain(o.name)} = {_figure(o.value)}" for o in shown)
+    where = "" if made.formula in {o.name for o in shown} else f" where {given}"
     yield (
-        f"      {plain(made.formula)} = {_figure(made.result)}{unit} where {where}; "
+        f"      {plain(made.formula)} = {_figure(made.result)}{unit}{where}; "
         f"the claim says {_figure(made.claimed)}, to within {_figure(made.tolerance)}"
     )
     for quote in {o.quote.text: o.quote for o in shown}.values():
