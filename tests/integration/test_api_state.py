@@ -200,6 +200,7 @@ def test_the_description_of_the_service_names_every_route_and_the_shape_of_error
         "/api/records/{pmid}/citation",
         "/api/runs/{run_id}",
         "/api/runs/{run_id}/events",
+        "/api/runs/{run_id}/report",
         "/healthz",
         "/readyz",
         "/server_status",

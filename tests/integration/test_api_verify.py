@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.live_service import LiveService
+from support.live_service import LiveService, small_service
+from support.llm_server import LLMServer, Reply
 from support.run_events import answer_of, assert_law, error_of
 
 SAID = "Aspirin lowered recurrent stroke from 18.4% to 12.1% in 2,431 patients."
@@ -118,3 +121,42 @@ def test_a_change_between_two_values_of_a_record_is_recomputed(quoting: LiveServ
     by = "Aspirin lowered recurrent stroke by {} percentage points in 2,431 patients."
     answer = checked(quoting, claims=[by.format(6.3), by.format(9.3)], sources=["101"])
     assert labels(answer) == ["supported", "contradicted"]
+
+
+# ---------------------------------------------------------------- split by the chat model
+
+SPLIT_TEXT = "Zetamab reduced exacerbations by 34% in adults, and no deaths occurred. Thanks for asking."
+PARTS = [
+    ("Zetamab reduced exacerbations by 34% in adults", "numeric"),
+    ("no deaths occurred.", "absence"),
+    ("Thanks for asking.", "greeting"),
+]
+
+
+@pytest.mark.parametrize("is_usable", [True, False])
+def test_a_chat_model_splits_the_text_in_one_call_and_the_rules_when_its_parts_are_not_the_text_s(
+    tmp_path: Path, llm_server: LLMServer, is_usable: bool
+) -> None:
+    parts = PARTS if is_usable else [("Zetamab cured everyone.", "factual")]
+    reply = {"parts": [{"text": words, "kind": kind} for words, kind in parts]}
+    llm_server.default = Reply(pieces=(json.dumps(reply),))
+    settings = {"verify__split_with_chat_model": True, "verify__use_chat_model": False}
+    with small_service(tmp_path, llm_server.base_url, **settings) as live:
+        answer = checked(live, text=SPLIT_TEXT, sources=[NOTE])
+    assert len(llm_server.chats) == 1
+    texts = [claim["text"] for claim in answer["claims"]]
+    assert all(SPLIT_TEXT[c["span"]["start"] : c["span"]["end"]] == c["text"] for c in answer["claims"])
+    if is_usable:
+        assert texts == [words for words, _ in PARTS[:2]]
+        assert [(s["text"], s["kind"]) for s in answer["statements"]] == [PARTS[2]]
+    else:
+        assert "Zetamab cured everyone." not in " ".join(texts)
+        assert any("34%" in text for text in texts)
+
+
+def test_claims_that_are_given_one_by_one_are_not_split(tmp_path: Path, llm_server: LLMServer) -> None:
+    settings = {"verify__split_with_chat_model": True, "verify__use_chat_model": False}
+    with small_service(tmp_path, llm_server.base_url, **settings) as live:
+        answer = checked(live, claims=["No deaths occurred, and it was cheap."], sources=[NOTE])
+    assert len(answer["claims"]) == 1
+    assert llm_server.chats == []

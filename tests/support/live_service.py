@@ -76,7 +76,9 @@ def small_services(
     """Services over a small corpus; `llm_url` names a chat server."""
     chat_model = None
     if llm_url:
-        overrides = {"llm__provider": "openai", "llm__base_url": llm_url, "llm__model": "stub-model", **overrides}
+        # The scripted server answers in the order of its replies; splitting by the model has tests of its own.
+        fixed = {"llm__provider": "openai", "llm__model": "stub-model", "verify__split_with_chat_model": False}
+        overrides = {**fixed, "llm__base_url": llm_url, **overrides}
     settings = small_settings(data_dir, **overrides)
     if llm_url:
         from medcite_middleware.llm.chat_model import build_chat_model

@@ -20,10 +20,10 @@ from medcite_middleware.events import Event, EvidenceEvent, FinishedEvent, Stage
 from medcite_middleware.pipeline.claim_check import Checked, CheckTask, ClaimChecker
 from medcite_middleware.pipeline.failures import as_events
 from medcite_middleware.pipeline.refusals import Refusal, nothing_to_quote, refusal
+from medcite_middleware.pipeline.splitting import Splitter, split_claims
 from medcite_middleware.pipeline.threads import in_thread
 from medcite_middleware.pipeline.understanding import Found, Rewriter, Searcher, search, understand
 from medcite_middleware.shaping import answer_out, evidence_out, search_out
-from medcite_middleware.verification.claims import split_text
 
 MAX_ANSWER_CHARS = 20_000
 """A reply that goes on longer is cut: a model server may never stop. As long as a turn of a history may be."""
@@ -75,7 +75,8 @@ class _State:
 class AskPipeline:
     """Understand, search, refuse or select evidence, write, split into claims, judge each, finish.
 
-    Without a `writer` the answer is made of quotations; without a `rewriter` follow-ups are understood by rules.
+    Without a `writer` the answer is made of quotations; without a `rewriter` follow-ups are understood, and without a
+    `splitter` texts are split, by rules.
     What is found for a claim beside the answer's own evidence comes from `finder`; quotations need none.
     `min_cosine` is the threshold that the searcher applies, for the words of a refusal; `allow_retracted` lets
     retracted records be quoted. It holds no state of a question: any number of runs can go on at the same time.
@@ -92,10 +93,12 @@ class AskPipeline:
         allow_retracted: bool,
         versions: Mapping[str, str],
         rewriter: Rewriter | None = None,
+        splitter: Splitter | None = None,
     ) -> None:
         self._searcher = searcher
         self._rewriter = rewriter
         self._writer = writer
+        self._splitter = splitter
         self._checker = checker
         self._finder = finder
         self._min_cosine = min_cosine
@@ -204,7 +207,9 @@ class AskPipeline:
         if says_no_answer(state.text):
             state.refused = Refusal("nothing_relevant", state.text)
             return
-        split = await in_thread(split_text, state.text, state.meant)
+        since = time.monotonic()
+        split = await split_claims(state.text, state.meant, self._splitter)
+        state.note("split", since)
         state.claims, state.statements = split.claims, split.statements
 
     def _finish(

@@ -13,9 +13,8 @@ from medcite_core.types import Evidence, Source, Span
 from medcite_middleware.events import Event, EvidenceEvent, FinishedEvent, TextEvent
 from medcite_middleware.pipeline.claim_check import Checked, CheckTask, ClaimChecker
 from medcite_middleware.pipeline.failures import as_events
-from medcite_middleware.pipeline.threads import in_thread
+from medcite_middleware.pipeline.splitting import Splitter, split_claims
 from medcite_middleware.shaping import answer_out, evidence_out, search_out
-from medcite_middleware.verification.claims import split_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,9 @@ class VerifyRequest:
 class VerifyPipeline:
     """Split a text into claims, check each, finish."""
 
-    def __init__(self, checker: ClaimChecker, *, versions: Mapping[str, str]) -> None:
+    def __init__(self, checker: ClaimChecker, *, versions: Mapping[str, str], splitter: Splitter | None = None) -> None:
         self._checker = checker
+        self._splitter = splitter
         self._versions = versions
 
     def run(self, request: VerifyRequest, on_answer: Callable[[Answer], object] | None = None) -> AsyncGenerator[Event]:
@@ -61,7 +61,8 @@ class VerifyPipeline:
         statements: tuple[Statement, ...] = ()
         claims = request.claims or ()
         if request.claims is None:
-            claims, statements = await in_thread(_split, request)
+            split = await split_claims(request.text, request.question, self._splitter)
+            claims, statements = split.claims, split.statements
         checked = Checked()
         async with aclosing(self._checker.run(check_task(request, claims), checked)) as checking:
             async for event in checking:
@@ -77,7 +78,8 @@ class VerifyPipeline:
         statements: tuple[Statement, ...] = ()
         claims = request.claims or ()
         if request.claims is None:
-            claims, statements = await in_thread(_split, request)
+            split = await split_claims(request.text, request.question, self._splitter)
+            claims, statements = split.claims, split.statements
         checked = Checked()
         async with aclosing(self._checker.run(check_task(request, claims), checked)) as checking:
             async for event in checking:
@@ -141,11 +143,6 @@ def search_report(request: VerifyRequest) -> SearchReport:
 def whole_sources(sources: Sequence[Source]) -> tuple[Evidence, ...]:
     """Each source as one piece of evidence: its abstract or its whole text; `[n]` names the n-th."""
     return tuple(_whole(number, source) for number, source in enumerate(sources, start=1))
-
-
-def _split(request: VerifyRequest) -> tuple[tuple[Claim, ...], tuple[Statement, ...]]:
-    split = split_text(request.text, request.question)
-    return split.claims, split.statements
 
 
 def _whole(number: int, source: Source) -> Evidence:

@@ -29,6 +29,7 @@ from medcite_middleware.verification.chat_judge import ChatJudge
 from medcite_middleware.verification.entailment import EntailmentJudge, EntailmentModel
 from medcite_middleware.verification.figures import figures_hold
 from medcite_middleware.verification.formulas import evaluate_formula
+from medcite_middleware.verification.model_claims import ModelClaimSplitter
 from medcite_middleware.verification.rules import RULES_VERSION, RulesJudge
 from medcite_middleware.verification.verdict_store import VerdictMemory, VerdictStore
 
@@ -81,6 +82,13 @@ def entailment_model(settings: Settings) -> EntailmentModel | None:
     return EntailmentModel(verify.entailment_model, verify.entailment_revision) if verify.entailment_model else None
 
 
+def build_splitter(settings: Settings, chat_model: BaseChatModel | None) -> ModelClaimSplitter | None:
+    """The chat model as the one that splits texts into claims; None without one, or when the rules are to."""
+    if chat_model is None or not settings.verify.split_with_chat_model:
+        return None
+    return ModelClaimSplitter(chat_model, settings.llm)
+
+
 def build_reranker(settings: Settings) -> Reranker | None:
     """The reranker that the settings name, not loaded yet; None without one."""
     chosen = settings.retrieval
@@ -99,6 +107,7 @@ def build_verifier(
         finder=None,
         embedder=embedder,
         versions={"medcite": version("medcite"), "judge": RULES_VERSION},
+        splitter=build_splitter(settings, chat_model),
     )
 
 
@@ -125,6 +134,7 @@ def build_services(
     versions = _versions(settings, embedder, writer)
     runs = RunRegistry(settings.server.max_runs, settings.server.run_grace_s)
     rewriter = QuestionRewriter(chat_model, settings.llm) if chat_model is not None else None
+    splitter = build_splitter(settings, chat_model)
     pipeline_over = partial(
         AskPipeline,
         writer=writer,
@@ -134,13 +144,21 @@ def build_services(
         allow_retracted=settings.verify.allow_retracted_support,
         versions=versions,
         rewriter=rewriter,
+        splitter=splitter,
     )
     by_words = Retriever(index, WordsOnly(embedder.identity), settings.retrieval)
     return Services(
         ask=AskService(pipeline_over(retriever), runs),
         ask_by_words=AskService(pipeline_over(by_words), runs),
         verify=VerifyService(
-            checker, runs, settings.verify, index=index, finder=finder, embedder=embedder, versions=versions
+            checker,
+            runs,
+            settings.verify,
+            index=index,
+            finder=finder,
+            embedder=embedder,
+            versions=versions,
+            splitter=splitter,
         ),
         search=SearchService(retriever),
         records=RecordService(index),

@@ -21,6 +21,7 @@ from medcite_middleware.export.verdicts.report import (
 )
 from medcite_middleware.pipeline.claim_check import ClaimChecker
 from medcite_middleware.pipeline.evidence_finding import DocumentFinder
+from medcite_middleware.pipeline.splitting import Splitter
 from medcite_middleware.pipeline.threads import in_thread
 from medcite_middleware.pipeline.verify import VerifyPipeline, VerifyRequest, check_task, whole_sources
 from medcite_middleware.services.report_shelf import ReportShelf
@@ -91,6 +92,7 @@ class VerifyService:
         finder: EvidenceFinder | None,
         embedder: Embedder | None,
         versions: Mapping[str, str],
+        splitter: Splitter | None = None,
     ) -> None:
         self._checker = checker
         self._runs = runs
@@ -99,7 +101,7 @@ class VerifyService:
         self._finder = finder
         self._embedder = embedder
         self._versions = dict(versions)
-        self._pipeline = VerifyPipeline(checker, versions=versions)
+        self._pipeline = VerifyPipeline(checker, versions=versions, splitter=splitter)
         self._reports = ReportShelf()
 
     @property
