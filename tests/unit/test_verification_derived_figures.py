@@ -49,6 +49,7 @@ def derived(claim: str, *texts: str) -> Verdict | None:
         ("Mortality was 12 percentage points lower with aspirin than with placebo", EACH, 12.0),
         ("Mortality was halved in the aspirin group compared with the placebo group", IN_TURN, 0.5),
         ("Systolic pressure was 10 mmHg lower with drug A than with placebo", PRESSURE, 10.0),
+        ("Infection was 0.5 times as common on drug A as on placebo", COUNTS, 0.5),
         ("The mean score was 74.7%", LIST, 224.2 / 3),
         ("The highest score was 78.2%", LIST, 78.2),
         ("There were 30 deaths in total", "There were 10, 12 and 8 deaths in the three arms.", 30.0),

@@ -27,6 +27,7 @@ _OF_FIRST = re.compile(
     re.DOTALL,
 )
 _WAYS = re.compile(r"\b(?:from|to|by|than|versus|vs|over|against|between|per)\b")
+_HAIR = Decimal("1e-9")
 _FRAME = frozenset("proport percentag fraction share percent total overal altogeth in".split())
 """Stems that say that there is a figure, and nothing about what."""
 _MEASURED = {"weigh": "mass", "weight": "mass", "durat": "last", "price": "cost"}
@@ -206,7 +207,7 @@ def _same_words(claimed: Quantity, there: Quantity, sides: Sides) -> str:
     if claimed.comparator:
         return f"{says} is {claims}"
     (first, *_) = _equalities(claimed, there, sides) or (None,)
-    if first is not None and first.result != first.claimed:
+    if first is not None and abs(first.result - first.claimed) > abs(first.claimed) * _HAIR:
         worked_out = _shown(first.result) + (first.unit if first.unit == "%" else "")
         is_as_written = worked_out.rstrip("%") == says.rstrip("%")
         return f"{says} is rounded to {claims}" if is_as_written else f"{says} is {worked_out}, rounded to {claims}"

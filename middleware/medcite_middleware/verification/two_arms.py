@@ -34,7 +34,8 @@ _JOINED = re.compile(
     r"\b(?:versus|vs\.?|compared (?:with|to)|as against|and|while|whereas|but|against|than)(?!\w)|[,;]", re.IGNORECASE
 )
 _REFERENCE = re.compile(
-    r"\b(?:than|versus|vs\.?|compared (?:with|to)|in comparison (?:with|to)|relative to|over|against|as \w+ as)(?!\w)",
+    r"\b(?:than|versus|vs\.?|compared (?:with|to)|in comparison (?:with|to)|relative to|over|against|as \w+ as|"
+    r"as(?= (?:with|in|on|among|for|under)\b))(?!\w)",
     re.IGNORECASE,
 )
 _NAMED: tuple[tuple[Measure, re.Pattern[str]], ...] = (
@@ -64,6 +65,7 @@ _OPERATION_STEMS = frozenset(
     fewer more reduc rais larger longer smaller shorter mean averag doubl tripl twice halv half time fold by point
     high like often common""".split()
 )
+_TIMES = frozenset("second minute hour day week month year".split())
 _TOLERATED = 1 + 1e-9
 _RATIO_SHARE = 0.05
 _MEASURES: dict[Measure, tuple[str, str]] = {
@@ -324,7 +326,8 @@ def _compared(ruling: Ruling, asked: _Asked, arms: TwoArms, one: Quantity, other
     claimed = abs(float(asked.figure.low))
     allowed = _allowed(asked)
     unit = {"points": "points", "relative_change": "%", "difference": one.unit}.get(asked.measure, "")
-    given = f"{_shown(one)} and {_shown(other)}"
+    sentence = arms.span.of(arms.evidence.source.text)
+    given = f"{one.span.of(sentence).strip()} and {other.span.of(sentence).strip()}"
     if is_right_way and abs(claimed - result) <= allowed:
         proof = ComputationProof(formula, operands, result, claimed, allowed, "supports", unit)
         told = f"From {given} the {called} is {result:.3g}{_after(unit)}, as the answer says to its last digit."
@@ -380,11 +383,5 @@ def _step(quantity: Quantity) -> float:
     return 0.0 if quantity.kind == "fraction" else float(quantity.step)
 
 
-def _shown(quantity: Quantity) -> str:
-    if quantity.kind == "fraction" and quantity.parts:
-        return f"{float(quantity.parts[0]):g}/{float(quantity.parts[1]):g}"
-    return f"{float(quantity.low):g}{'%' if quantity.kind == 'percent' else _after(quantity.unit)}"
-
-
 def _after(unit: str) -> str:
-    return "%" if unit == "%" else f" {unit}" if unit else ""
+    return "%" if unit == "%" else f" {unit}{'s' if unit in _TIMES else ''}" if unit else ""
