@@ -165,9 +165,7 @@ class VerifySettings(_Part):
 
     quote_threshold: float = Field(90.0, ge=50, le=100, description="Least alignment score (0..100) of a quote.")
     allow_retracted_support: bool = Field(False, description="Let retracted records support claims.")
-    split_with_chat_model: bool = Field(
-        True, description="Let the chat model split texts into claims; its parts count only if they are the text's own."
-    )
+    split_with_chat_model: bool = Field(True, description="Let the chat model, if any, split texts into claims.")
     use_chat_model: bool = Field(
         True, description="Let the chat model, when there is one, judge claims that the rules leave open."
     )

@@ -146,20 +146,12 @@ def build_services(
         rewriter=rewriter,
         splitter=splitter,
     )
+    verifier = partial(VerifyService, checker, runs, settings.verify, versions=versions, splitter=splitter)
     by_words = Retriever(index, WordsOnly(embedder.identity), settings.retrieval)
     return Services(
         ask=AskService(pipeline_over(retriever), runs),
         ask_by_words=AskService(pipeline_over(by_words), runs),
-        verify=VerifyService(
-            checker,
-            runs,
-            settings.verify,
-            index=index,
-            finder=finder,
-            embedder=embedder,
-            versions=versions,
-            splitter=splitter,
-        ),
+        verify=verifier(index=index, finder=finder, embedder=embedder),
         search=SearchService(retriever),
         records=RecordService(index),
         results=results,

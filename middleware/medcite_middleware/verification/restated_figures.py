@@ -27,7 +27,7 @@ _OF_FIRST = re.compile(
     re.DOTALL,
 )
 _WAYS = re.compile(r"\b(?:from|to|by|than|versus|vs|over|against|between|per)\b")
-_HAIR = Decimal("1e-9")
+_HAIR, _THOUSAND = Decimal("1e-9"), Decimal(1000)
 _FRAME = frozenset("proport percentag fraction share percent total overal altogeth in".split())
 """Stems that say that there is a figure, and nothing about what."""
 _MEASURED = {"weigh": "mass", "weight": "mass", "durat": "last", "price": "cost"}
@@ -215,7 +215,9 @@ def _same_words(claimed: Quantity, there: Quantity, sides: Sides) -> str:
 
 
 def _shown(value: Decimal) -> str:
-    return f"{float(value):,.10g}" if value == value.to_integral_value() else f"{float(value):,.4g}"
+    if value == value.to_integral_value():
+        return f"{float(value):,.10g}"
+    return f"{float(value):,.2f}" if abs(value) >= _THOUSAND else f"{float(value):.4g}"
 
 
 # ---------------------------------------------------------------- the same words in another order of speech

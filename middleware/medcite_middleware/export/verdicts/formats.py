@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Literal
 
-from medcite_middleware.events import ProofOut
+from medcite_middleware.events import ProofOut, VerdictOut
 from medcite_middleware.export.table import harmless
 from medcite_middleware.export.verdicts.report import ReportEntry, VerificationReport
 
@@ -71,7 +71,7 @@ def _csv_lines(entry: ReportEntry) -> list[dict[str, object]]:
     lines = []
     for part in entry.parts:
         verdict = part.verdict
-        quotes = [p for p in verdict.proofs if p.kind == "quote"]
+        quotes = _words_shown(verdict)
         best = quotes[0] if quotes else None
         lines.append(
             {
@@ -153,8 +153,8 @@ def _scifact(report: VerificationReport) -> str:
         for part in entry.parts:
             label = {"supported": "SUPPORT", "contradicted": "CONTRADICT"}.get(part.verdict.label)
             wanted = {"SUPPORT": "supports", "CONTRADICT": "contradicts"}.get(label or "")
-            for proof in part.verdict.proofs:
-                if label is None or proof.kind != "quote" or proof.shows != wanted:
+            for proof in _words_shown(part.verdict):
+                if label is None or proof.shows != wanted:
                     continue
                 found = evidence.setdefault(proof.pmid or proof.document, {"sentences": [], "label": label})
                 sentence = _sentence_number(entry, proof)
@@ -187,7 +187,18 @@ def _pmids(entry: ReportEntry, shows: str) -> list[str]:
 
 
 def _quotes(entry: ReportEntry) -> list[ProofOut]:
-    return [p for part in entry.parts for p in part.verdict.proofs if p.kind == "quote" and p.shows != "closest"]
+    return [p for part in entry.parts for p in _words_shown(part.verdict) if p.shows != "closest"]
+
+
+def _words_shown(verdict: VerdictOut) -> list[ProofOut]:
+    """The quotes of a verdict and those that its computations take figures from, once each, the way that they speak."""
+    found: list[ProofOut] = []
+    for proof in verdict.proofs:
+        if proof.kind == "quote":
+            found.append(proof)
+        elif proof.computation is not None:
+            found += [o.quote.model_copy(update={"shows": proof.shows}) for o in proof.computation.operands]
+    return [quote for at, quote in enumerate(found) if quote not in found[:at]]
 
 
 def _source_name(entry: ReportEntry, proof: ProofOut) -> str:
