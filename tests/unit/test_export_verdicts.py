@@ -109,6 +109,16 @@ def test_the_original_shape_names_the_text_and_the_document_of_each_detail(repor
     assert first["details"] == [{"matching_text": "Drug A lowered pressure by 5 mmHg.", "document_name": "PMID 100"}]
 
 
+def test_the_words_a_computation_rests_on_are_in_every_format(report: VerificationReport) -> None:
+    details = json.loads(write_report(report, "original"))["claims"][2]["details"]
+    assert [d["matching_text"] for d in details] == ["47", "104"]
+    answer = json.loads(write_report(report, "trec-biogen"))["answer"]
+    assert (answer[2]["supported_citations"], answer[2]["contradicted_citations"]) == (["100"], [])
+    assert json.loads(write_report(report, "scifact").splitlines()[2])["evidence"]["100"]["label"] == "SUPPORT"
+    rows = list(csv.DictReader(io.StringIO(write_report(report, "csv").removeprefix("\ufeff"))))
+    assert (rows[2]["quote"], rows[2]["shows"], rows[2]["source"]) == ("47", "supports", "PMID 100")
+
+
 def test_a_cell_that_a_spreadsheet_would_run_is_made_harmless(report: VerificationReport) -> None:
     rows = list(csv.DictReader(io.StringIO(write_report(report, "csv").removeprefix("\ufeff"))))
     assert [row["verdict"] for row in rows] == [e.verdict for e in report.entries]
