@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from medcite_core.answers import CitationState, QuoteProof, Verdict, Vote
+from medcite_core.answers import CitationState, ComputationProof, QuoteProof, Verdict, Vote
 from medcite_core.ports import Case
 from medcite_core.settings import VerifySettings
 from medcite_middleware.verification.marks import without_marks
@@ -88,7 +88,9 @@ def _checked(case: Case, vote: Verdict, settings: VerifySettings, figures_hold: 
         return vote
     quotes = [p for p in vote.proofs if isinstance(p, QuoteProof) and p.shows == "supports"]
     usable = [q for q in quotes if settings.allow_retracted_support or _is_usable(case, q)]
-    if quotes and not usable:
+    operands = [o.quote for p in vote.proofs if isinstance(p, ComputationProof) for o in p.operands]
+    withdrawn = not settings.allow_retracted_support and not all(_is_usable(case, q) for q in operands)
+    if (quotes and not usable) or withdrawn:
         return _fallen(vote, "unsupported", "only_retracted", "Only a retracted record says this.")
     if vote.label == "supported" and any(p.kind == "computation" for p in vote.proofs):
         return vote
@@ -113,7 +115,9 @@ def _meaning(claim: str, quotes: Sequence[str]) -> str:
 
 
 def _fallen(vote: Verdict, label: str, reason: str, explanation: str) -> Verdict:
-    proofs = tuple(replace(p, shows="closest") for p in vote.proofs if isinstance(p, QuoteProof))
+    quotes = [p for p in vote.proofs if isinstance(p, QuoteProof)]
+    quotes += [o.quote for p in vote.proofs if isinstance(p, ComputationProof) for o in p.operands]
+    proofs = tuple(dict.fromkeys(replace(quote, shows="closest") for quote in quotes))
     return replace(vote, label=label, reason=reason, explanation=explanation, proofs=proofs)  # type: ignore[arg-type]
 
 
@@ -132,6 +136,7 @@ def _with_citation(case: Case, verdict: Verdict) -> Verdict:
     state: CitationState = "right" if cited else "not_found"
     if verdict.label == "supported":
         quotes = [p for p in verdict.proofs if isinstance(p, QuoteProof) and p.shows == "supports"]
+        quotes += [o.quote for p in verdict.proofs if isinstance(p, ComputationProof) for o in p.operands]
         if quotes and not any((q.pmid or q.document) in cited for q in quotes):
             state = "wrong_source"
     return replace(verdict, citation=state)
