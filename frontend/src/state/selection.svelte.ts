@@ -1,6 +1,7 @@
 // What the evidence panel shows: a sentence of an answer with its proofs, or one numbered passage.
 import type { EvidenceOut, VerdictOut } from '../lib/events';
 import type { Quote } from '../lib/highlight';
+import { wordsShown } from '../lib/proofs';
 import { sourceIdOf } from '../lib/stored';
 import type { Run } from './run.svelte';
 
@@ -23,9 +24,8 @@ export class Selection {
 	/** Quotes of this sentence from the record in view. */
 	readonly quotes = $derived.by((): Quote[] => {
 		const source = this.evidence ? sourceIdOf(this.evidence.record) : '';
-		const proofs = this.verdict?.proofs ?? [];
-		return proofs.flatMap((proof) =>
-			proof.kind === 'quote' && proof.span && (proof.document || proof.pmid) === source ? [{ span: proof.span, shows: proof.shows }] : [],
+		return wordsShown(this.verdict).flatMap((quote) =>
+			quote.span && (quote.document || quote.pmid) === source ? [{ span: quote.span, shows: quote.shows }] : [],
 		);
 	});
 	/** Every span of the record in view that the answer was made from; none for a text that was given to be checked. */
@@ -68,7 +68,7 @@ export class Selection {
 }
 
 function proofNumbers(run: Run, verdict: VerdictOut | null): number[] {
-	return (verdict?.proofs ?? []).flatMap((proof) => {
+	return wordsShown(verdict).flatMap((proof) => {
 		if (proof.evidence_number != null) return [proof.evidence_number];
 		const same = run.evidence.find((item) => sourceIdOf(item.record) === (proof.document || proof.pmid));
 		return same ? [same.number] : [];
