@@ -10,6 +10,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from medcite_core.errors import IndexMissing, MedciteError, PortInUse
 from medcite_core.settings import Settings
@@ -21,6 +22,7 @@ State = Literal["ok", "warn", "fail"]
 LEAST_FREE_BYTES, SCARCE_FREE_BYTES = 200 * 2**20, 2 * 2**30
 PYTHON_FROM, PYTHON_BELOW = (3, 11), (3, 15)
 ANSWER_WITHIN_S = 5.0
+MAP_COUNT, LEAST_MAP_COUNT = Path("/proc/sys/vm/max_map_count"), 262_144
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ def run_checks(settings: Settings) -> Iterator[Check]:
         ("packages", lambda _: check_packages()),
         ("data folder", check_data_dir),
         ("disk", check_disk),
+        ("kernel", check_kernel),
         ("index", check_index),
         ("embedding model", check_model_files),
         ("torch", lambda _: check_torch(has_nvidia_driver())),
@@ -130,6 +133,22 @@ def check_disk(settings: Settings) -> Check:
     if free < SCARCE_FREE_BYTES:
         return Check("disk", "warn", found, "Enough for the demo; a large corpus needs about 10 kB a record.")
     return Check("disk", "ok", found)
+
+
+def check_kernel(settings: Settings, map_count: Path = MAP_COUNT) -> list[Check]:
+    """Whether the kernel lets an OpenSearch node of this machine map enough areas; nothing to say of other nodes."""
+    hosts = {urlsplit(host).hostname for host in settings.opensearch.hosts}
+    if (
+        settings.index.backend != "opensearch"
+        or not hosts & {"localhost", "127.0.0.1", "::1"}
+        or not map_count.exists()
+    ):
+        return []
+    count = int(map_count.read_text(encoding="ascii"))
+    if count >= LEAST_MAP_COUNT:
+        return [Check("kernel", "ok", f"vm.max_map_count is {count:,}")]
+    advice = f"sudo sysctl -w vm.max_map_count={LEAST_MAP_COUNT}; the official OpenSearch does not start below that."
+    return [Check("kernel", "warn", f"vm.max_map_count is {count:,}", advice)]
 
 
 def check_index(settings: Settings) -> list[Check]:

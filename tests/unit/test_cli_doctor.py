@@ -14,6 +14,7 @@ from support.llm_server import LLMServer
 from support.small_corpus import WordHashEmbedder, small_index, small_settings
 
 from medcite import doctor
+from medcite_core.settings import IndexSettings, OpenSearchSettings, Settings
 
 
 @pytest.fixture
@@ -97,6 +98,21 @@ def test_an_index_built_with_another_model_fails_with_the_way_back(tmp_path: Pat
     assert "word-hash" in index.found
     assert "MEDCITE_DATA_DIR" in index.advice
     assert demo.state == "warn"
+
+
+def test_fr_092_a_kernel_that_maps_too_little_for_a_node_of_this_machine_is_a_warning(tmp_path: Path) -> None:
+    from medcite.doctor import check_kernel
+
+    count = tmp_path / "max_map_count"
+    count.write_text("65530\n", encoding="ascii")
+    cluster = IndexSettings(backend="opensearch")
+    here = Settings(index=cluster, opensearch=OpenSearchSettings(hosts=("http://127.0.0.1:9200",)))
+    elsewhere = Settings(index=cluster, opensearch=OpenSearchSettings(hosts=("https://search.example.org:9200",)))
+    (check,) = check_kernel(here, count)
+    assert (check.state, "65,530" in check.found, "sysctl -w" in check.advice) == ("warn", True, True)
+    assert check_kernel(elsewhere, count) == check_kernel(Settings(), count) == []
+    count.write_text("262144\n", encoding="ascii")
+    assert [check.state for check in check_kernel(here, count)] == ["ok"]
 
 
 def test_no_index_is_a_warning_that_says_how_to_get_one(tmp_path: Path) -> None:
