@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from medcite import check_commands, index_commands, reference_commands
+from medcite import check_commands, index_commands, pubmed_commands, reference_commands
 from medcite import options as o
 from medcite.invocation import Invocation, invocation
 from medcite_core.errors import InvalidInput, InvalidSettings, MedciteError
@@ -154,6 +154,10 @@ def ingest_files(
         print_load_report(report)
     if report.is_partial:
         raise typer.Exit(PARTIAL)
+
+
+ingest_app.command()(pubmed_commands.query)
+ingest_app.command()(pubmed_commands.pmids)
 
 
 # ---------------------------------------------------------------- asking

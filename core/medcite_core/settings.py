@@ -14,14 +14,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, V
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from medcite_core.errors import InvalidSettings
+from medcite_core.settings_ncbi import NcbiSettings
 
 PREFIX = "MEDCITE_"
 # What container orchestrators inject for a service called "medcite"; not ours.
 _INJECTED = re.compile(r"^MEDCITE_(PORT(_\d+_(TCP|UDP).*)?|SERVICE_(HOST|PORT).*)$")
 
 Port = Annotated[int, Field(ge=0, le=65535)]
-
-
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?")
 
 
@@ -220,6 +219,7 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
     log_format: Literal["plain", "json"] = Field("plain", description="Log lines to read, or one JSON value a line.")
     server: ServerSettings = ServerSettings()
+    ncbi: NcbiSettings = NcbiSettings()
     index: IndexSettings = IndexSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     opensearch: OpenSearchSettings = OpenSearchSettings()

@@ -11,7 +11,7 @@ from medcite_core.types import Evidence
 from medcite_middleware.verification.comparison import Comparison
 from medcite_middleware.verification.matches import Match
 
-RULES_VERSION = "rules.v2"
+RULES_VERSION = "rules.v3"
 
 
 @dataclass(frozen=True, slots=True)
