@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from medcite import check_commands, index_commands, pubmed_commands, reference_commands
+from medcite import check_commands, corpus_commands, index_commands, pubmed_commands, reference_commands
 from medcite import options as o
 from medcite.invocation import Invocation, invocation
 from medcite_core.errors import InvalidInput, InvalidSettings, MedciteError
@@ -136,10 +136,12 @@ def _serve(services: Any, settings: Any, sock: Any, *, open_page: bool) -> None:
 @ingest_app.command("files")
 def ingest_files(
     ctx: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="PubMed XML files (.xml, .xml.gz) or folders.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH…", help="PubMed files (.xml, .xml.gz, .nbib) or folders.")
+    ],
     as_json: o.Json = False,
 ) -> None:
-    """Load PubMed XML files. Loading a file again changes nothing; newer revisions replace older ones."""
+    """Load PubMed XML or MEDLINE text. Loading a file again changes nothing; newer revisions replace older ones."""
     from medcite.assembly import open_corpus
     from medcite.progress import load_progress, print_load_report
     from medcite_ingestion.load import load_files
@@ -223,6 +225,7 @@ app.command()(check_commands.verify)
 app.command()(check_commands.batch)
 app.command()(check_commands.calibrate)
 app.command()(reference_commands.references)
+app.command()(corpus_commands.corpus)
 
 
 def _filter(

@@ -1,7 +1,12 @@
-"""Loads PubMed files into an index: parse, leave out what is stored already, chunk, embed, store; in bounded memory."""
+"""Loads PubMed files into an index: parse, leave out what is stored already, chunk, embed, store; in bounded memory.
+
+PubMed XML is read piece by piece; MEDLINE text, which people save by hand, is read whole, up to a limit.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,16 +15,21 @@ import numpy as np
 import structlog
 
 from medcite_core.chunking import chunk_record, embedding_texts
-from medcite_core.errors import IndexMismatch, NotFound
+from medcite_core.errors import IndexMismatch, InvalidInput, NotFound
 from medcite_core.ports import CorpusIndex, Embedder, IndexedRecord, Vectors
 from medcite_core.settings import IndexSettings
 from medcite_core.types import Chunk, ParseProblem, Record, Tombstone
+from medcite_ingestion.documents import decoded
 from medcite_ingestion.load_report import LoadProgress, LoadReport, Stage, Tally
+from medcite_ingestion.medline_text import parse_medline_text
 from medcite_ingestion.pubmed_xml import Parsed, parse_pubmed_xml
 
 log = structlog.get_logger(__name__)
 
 BATCH_RECORDS = 256
+SUFFIXES = (".xml", ".xml.gz", ".nbib")
+MAX_MEDLINE_BYTES = 200_000_000
+_MEDLINE = re.compile(rb"(?:\xef\xbb\xbf)?\s*PMID- ?\d")
 _EMBED_TEXTS = 256
 
 OnProgress = Callable[[LoadProgress], None]
@@ -35,7 +45,9 @@ def load_files(
     settings: IndexSettings,
     on_progress: OnProgress | None = None,
 ) -> LoadReport:
-    """Load files, or all *.xml and *.xml.gz below folders, in order of their names.
+    """Load files, or all *.xml, *.xml.gz and *.nbib below folders, in order of their names.
+
+    What a file is, its content says: PubMed XML, plain or gzipped, or MEDLINE text.
 
     Loading again changes nothing and embeds nothing. A file that cannot be read is a problem in the report, and the
     next one is loaded. When the embedder or the index fails, what was stored before stays.
@@ -59,9 +71,11 @@ def find_files(paths: Iterable[Path | str]) -> list[Path]:
     files: dict[Path, None] = {}
     for path in map(Path, paths):
         if path.is_dir():
-            below = sorted(p for p in path.rglob("*") if p.is_file() and p.name.endswith((".xml", ".xml.gz")))
+            below = sorted(p for p in path.rglob("*") if p.is_file() and p.name.endswith(SUFFIXES))
             if not below:
-                raise NotFound(f"the folder {path} holds no .xml or .xml.gz file", "Name a folder of PubMed XML files.")
+                raise NotFound(
+                    f"the folder {path} holds no .xml, .xml.gz or .nbib file", "Name a folder of PubMed files."
+                )
             files.update(dict.fromkeys(below))
         elif path.exists():
             files[path] = None
@@ -182,11 +196,24 @@ def _parsed_or_problem(path: Path, seen_unknown: set[str]) -> Iterator[Parsed]:
     """Everything in a file; what the system says when it cannot be read becomes a problem."""
     count = 0
     try:
-        for item in parse_pubmed_xml(path, seen_unknown=seen_unknown):
+        with path.open("rb") as file:
+            is_medline = bool(_MEDLINE.match(file.read(4096)))
+        for item in _medline(path) if is_medline else parse_pubmed_xml(path, seen_unknown=seen_unknown):
             yield item
             count += 1
+    except InvalidInput as error:
+        yield ParseProblem(path.name, count, "", error.message, is_file_cut=True)
     except OSError as error:
         yield ParseProblem(path.name, count, "", f"cannot be read: {error.strerror or error}", is_file_cut=True)
+
+
+def _medline(path: Path) -> Iterator[Parsed]:
+    if path.stat().st_size > MAX_MEDLINE_BYTES:
+        reason = f"MEDLINE text of more than {MAX_MEDLINE_BYTES:,} bytes; save it in parts, or as XML"
+        yield ParseProblem(path.name, 0, "", reason, is_file_cut=True)
+        return
+    content = path.read_bytes()
+    yield from parse_medline_text(decoded(path.name, content), path.name, hashlib.sha256(content).hexdigest())
 
 
 def _embedded_by(embedder: Embedder) -> VectorsOf:

@@ -76,6 +76,25 @@ def test_a_sample_is_called_one(run) -> None:
     assert "4 of 9 matching records listed (a sample: the newest by publication date)" in done.err
 
 
+def test_the_corpus_shows_what_it_holds_and_the_searches_it_came_from(
+    run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with entrez_server(entries=entries(6)) as entrez:
+        assert run(entrez, "query", "zeta [ti]", "--max", "4").code == 0
+    shown = medcite(monkeypatch, capsys, tmp_path, "corpus")
+    assert shown.code == 0
+    assert "4 records" in shown.out
+    assert "2020          4" in shown.out
+    assert "zeta [ti]" in shown.out
+    assert "4 of 6 matching records listed, a sample" in shown.out
+    found = json.loads(medcite(monkeypatch, capsys, tmp_path, "corpus", "--json").out)
+    assert (found["records"], found["years"], found["without_year"]) == (4, {"2020": 4}, 0)
+    assert found["searches"][0]["translation"] == "zeta [ti]"
+    (tmp_path / "data" / "pubmed" / "broken").mkdir()
+    (tmp_path / "data" / "pubmed" / "broken" / "search.json").write_text("{", encoding="ascii")
+    assert "cannot be read" in medcite(monkeypatch, capsys, tmp_path, "corpus").out
+
+
 def test_fr_022_without_a_network_nothing_is_left_that_looks_finished(run, tmp_path: Path) -> None:
     entrez = Entrez(base_url="http://127.0.0.1:9/eutils")
     done = run(entrez, "query", "zeta")

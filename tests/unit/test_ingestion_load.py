@@ -199,3 +199,33 @@ def test_a_text_that_is_no_pubmed_file_is_a_failed_file_and_no_citation(
     assert report.files_failed == ("notes.txt",)
     assert report.problem_list[0].file_name == "notes.txt"
     assert report.is_partial
+
+
+MEDLINE = "PMID- {pmid}\nTI  - Zeta in adults.\nAB  - Zeta helped {pmid} adults.\nDP  - 2019 Mar\nLR  - 20200101\n\n"
+
+
+def test_medline_text_is_told_by_its_content_and_loaded_beside_xml(
+    tmp_path: Path, store: LanceIndex, embedder: CountingEmbedder
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "a.xml").write_bytes(a_set(1))
+    (folder / "b.nbib").write_text(MEDLINE.format(pmid=2) + MEDLINE.format(pmid=3), encoding="utf-8")
+    named_otherwise = tmp_path / "saved.txt"
+    named_otherwise.write_text("\ufeff" + MEDLINE.format(pmid=4) + "PMID- x\nTI  - None.\n", encoding="utf-8")
+    report = load_files([folder, named_otherwise], store, embedder, IndexSettings())
+    assert (report.files, report.citations, report.records, report.problems) == (3, 5, 4, 1)
+    assert_adds_up(report)
+    assert store.get(["3"])["3"].text.endswith("Zeta helped 3 adults.")
+    assert load_files([folder], store, embedder, IndexSettings()).unchanged == 3
+
+
+def test_medline_text_that_is_too_large_is_a_problem_and_not_read(
+    tmp_path: Path, store: LanceIndex, embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("medcite_ingestion.load.MAX_MEDLINE_BYTES", 50)
+    file = tmp_path / "large.nbib"
+    file.write_text(MEDLINE.format(pmid=2), encoding="utf-8")
+    report = load_files([file], store, embedder, IndexSettings())
+    assert (report.records, report.files_failed) == (0, ("large.nbib",))
+    assert "save it in parts" in report.problem_list[0].reason
