@@ -126,13 +126,11 @@ def _ingest(settings: Settings, client: Any, wanted: Sequence[str], plan: Search
 
 def _say_fetched(fetched: Downloaded, plan: SearchPlan | None, failed_list: Path) -> None:
     if plan is not None:
-        sample = " (a sample: the newest by publication date)" if plan.is_sample else ""
+        sample = f" (a sample: the newest by {plan.sampled_by})" if plan.is_sample else ""
         listed = f"{len(plan.pmids):,} of {plan.count:,} matching records listed{sample}"
         typer.echo(listed + (f"; {plan.repeated:,} came twice" if plan.repeated else ""), err=True)
         if not plan.is_complete:
-            typer.echo(
-                f"partial: PubMed counts {plan.count:,}, but listed {len(plan.pmids):,}. Run it again.", err=True
-            )
+            typer.echo(f"partial: {plan.wanted:,} were to be listed, {len(plan.pmids):,} were. Run it again.", err=True)
     typer.echo(
         f"{fetched.asked:,} asked = {fetched.fetched:,} fetched + {len(fetched.missing):,} not in PubMed "
         f"+ {len(fetched.failed):,} failed",
@@ -148,7 +146,8 @@ def _say_fetched(fetched: Downloaded, plan: SearchPlan | None, failed_list: Path
 
 def _shown(plan: SearchPlan) -> dict[str, Any]:
     """The search for its record: what was run, how it was understood, how many there are and were listed."""
-    return {**asdict(replace(plan, pmids=())), "listed": len(plan.pmids), "database": "PubMed (E-utilities)"}
+    facts = asdict(replace(plan, pmids=()))
+    return {**facts, "is_sample": plan.is_sample, "listed": len(plan.pmids), "database": "PubMed (E-utilities)"}
 
 
 def _write(path: Path, text: str) -> None:

@@ -22,7 +22,7 @@ class SearchPlan:
     """A search as it was run: `term` with its limits, PubMed's `translation`, its own `count`, and the PMIDs found.
 
     `repeated` PMIDs came in two parts and are listed once. `not_understood` are words that PubMed dropped. `is_sample`
-    when fewer were asked for than there are: the newest by publication date.
+    when fewer were `wanted` than there are: the newest by `sampled_by`.
     """
 
     term: str
@@ -33,12 +33,18 @@ class SearchPlan:
     not_understood: tuple[str, ...]
     warnings: tuple[str, ...]
     run_at: str
-    is_sample: bool = False
+    wanted: int = 0
+    sampled_by: str = ""
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether fewer were asked for than there are."""
+        return bool(self.sampled_by)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every PMID that PubMed counts was listed."""
-        return self.is_sample or len(self.pmids) >= self.count
+        """Whether every PMID that PubMed counts, or as many as were asked for, was listed."""
+        return len(self.pmids) >= self.wanted
 
 
 def limited(query: str, since: int | None, until: int | None) -> str:
@@ -88,12 +94,13 @@ def plan_search(
     is_sample = most is not None and most < first.count
     found: dict[str, None] = {}
     listed = 0
+    sampled_by = "publication date"
     if is_sample and most is not None and most <= at_once:
         pmids = list(first.pmids[:most])
     elif first.count <= at_once:
         pmids = list(first.pmids)
     else:
-        pmids = []
+        pmids, sampled_by = [], "day of entry into PubMed"
         parts = _Parts(client, term, at_once, (today or datetime.now(UTC).date()) + timedelta(days=2))
         for some in parts.all():
             pmids += some
@@ -114,7 +121,8 @@ def plan_search(
         first.not_understood,
         first.warnings,
         run_at,
-        is_sample,
+        min(first.count, first.count if most is None else most),
+        sampled_by if is_sample else "",
     )
 
 
@@ -139,8 +147,8 @@ class _Parts:
                 yield list(reply.pmids)
         elif first < last:
             middle = first + (last - first) // 2
+            yield from self._by_day(middle + timedelta(days=1), last)  # the newest first, for samples
             yield from self._by_day(first, middle)
-            yield from self._by_day(middle + timedelta(days=1), last)
         else:
             yield from self._by_pmid(term, 1, MOST_PMIDS)
 
@@ -151,5 +159,5 @@ class _Parts:
                 yield list(reply.pmids)
             return
         middle = (low + high) // 2
-        yield from self._by_pmid(term, low, middle)
         yield from self._by_pmid(term, middle + 1, high)
+        yield from self._by_pmid(term, low, middle)

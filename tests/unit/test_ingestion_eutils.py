@@ -68,6 +68,15 @@ def test_fr_004_a_sample_says_that_it_is_one() -> None:
         plan = plan_search(client_of(entrez), "x", most=100, today=TODAY)
         assert entrez.asked[0][1]["sort"] == "pub_date"
     assert (plan.count, len(plan.pmids), plan.is_sample, plan.is_complete) == (600, 100, True, True)
+    assert plan.sampled_by == "publication date"
+
+
+def test_a_sample_larger_than_one_search_gives_is_the_newest_by_day_of_entry() -> None:
+    entries = {pmid: date(2000, 1, 1) + timedelta(days=pmid) for pmid in range(1, 601)}
+    with entrez_server(entries=entries, cap=50) as entrez:
+        plan = plan_search(client_of(entrez), "x", most=120, at_once=50, today=TODAY)
+    assert (len(plan.pmids), plan.sampled_by) == (120, "day of entry into PubMed")
+    assert min(map(int, plan.pmids)) > 400
 
 
 def test_fr_007_no_key_is_sent_for_blanks_and_none() -> None:
