@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -23,6 +24,12 @@ BIN = Path(sys.executable).parent
 FILES = ("docker-compose.yml", "docker-compose.embedded.yml")
 PROFILES = ("ingestion", "dashboards", "llm")
 GOLDEN = ROOT / "tests" / "golden" / "containers"
+
+
+def needs(*programs: str) -> pytest.MarkDecorator:
+    """Skips a test where a program is not to be had: in the environment's `bin`, or on the path."""
+    missing = [name for name in programs if shutil.which(name, path=f"{BIN}{os.pathsep}{os.environ['PATH']}") is None]
+    return pytest.mark.skipif(bool(missing), reason=f"no {', '.join(missing)} on this machine")
 
 
 def compose(name: str, *, password: str = "zK9-vQ_7mTplx!2", env_file: Path | None = None) -> dict[str, Any]:
@@ -47,6 +54,7 @@ def prepare() -> ModuleType:
     return module
 
 
+@needs("docker-compose")
 @pytest.mark.parametrize("name", FILES)
 def test_the_compose_files_follow_the_schema_and_only_loopback_is_published(name: str) -> None:
     schema = [str(BIN / "check-jsonschema"), "--builtin-schema", "vendor.compose-spec", name]
@@ -57,6 +65,7 @@ def test_the_compose_files_follow_the_schema_and_only_loopback_is_published(name
     assert {port["host_ip"] for port in ports} == {"127.0.0.1"}
 
 
+@needs("docker-compose")
 @pytest.mark.parametrize("name", FILES)
 def test_every_service_is_bounded_and_has_no_rights_it_does_not_need(name: str) -> None:
     for label, service in compose(name)["services"].items():
@@ -69,6 +78,7 @@ def test_every_service_is_bounded_and_has_no_rights_it_does_not_need(name: str) 
             assert service["read_only"] is True, label
 
 
+@needs("docker-compose")
 def test_fr_254_what_needs_another_service_waits_until_it_is_healthy() -> None:
     services = compose("docker-compose.yml")["services"]
     waits = {name: {n: d["condition"] for n, d in s.get("depends_on", {}).items()} for name, s in services.items()}
@@ -78,12 +88,14 @@ def test_fr_254_what_needs_another_service_waits_until_it_is_healthy() -> None:
     assert services["opensearch"]["healthcheck"]["retries"] >= 20
 
 
+@needs("docker-compose")
 def test_fr_255_the_service_needs_no_model_server_to_start() -> None:
     services = compose("docker-compose.yml")["services"]
     assert "llm" not in services["middleware"].get("depends_on", {})
     assert services["middleware"]["environment"]["MEDCITE_LLM__PROVIDER"] == "none"
 
 
+@needs("docker-compose")
 def test_fr_256_no_container_changes_the_kernel_and_no_image_is_bound_to_a_platform() -> None:
     for name in FILES:
         for label, service in compose(name)["services"].items():
@@ -93,6 +105,7 @@ def test_fr_256_no_container_changes_the_kernel_and_no_image_is_bound_to_a_platf
         assert "--platform" not in file.read_text(encoding="utf-8")
 
 
+@needs("docker-compose")
 def test_data_lies_in_named_volumes_and_no_secret_in_an_image_or_a_tracked_file() -> None:
     services = compose("docker-compose.yml")["services"]
     kinds = {v["target"]: v["type"] for s in services.values() for v in s.get("volumes", [])}
@@ -104,6 +117,7 @@ def test_data_lies_in_named_volumes_and_no_secret_in_an_image_or_a_tracked_file(
     assert not [line for line in ignored if line.startswith("!") and ("env" in line or "certificates" in line)]
 
 
+@needs("hadolint")
 @pytest.mark.parametrize("file", sorted((ROOT / "docker").glob("*.Dockerfile")), ids=lambda file: file.name)
 def test_the_images_are_found_sound_and_run_as_nobody_in_particular(file: Path) -> None:
     done = subprocess.run([str(BIN / "hadolint"), str(file)], capture_output=True, text=True, check=False)
@@ -134,6 +148,7 @@ def test_fr_123_and_124_the_proxy_passes_events_on_at_once_and_says_so_to_the_ne
         assert f'add_header {name} "{value}" always;' in text
 
 
+@needs("docker-compose")
 def test_fr_089_a_weak_password_is_refused_with_the_rule_and_any_sign_arrives_as_given(
     prepare: ModuleType, tmp_path: Path
 ) -> None:
@@ -163,6 +178,7 @@ def test_made_passwords_meet_the_rule_and_differ(prepare: ModuleType) -> None:
     assert all(prepare.check_password(password) for password in made)
 
 
+@needs("openssl")
 def test_certificates_are_of_one_authority_and_name_the_node(prepare: ModuleType, tmp_path: Path) -> None:
     folder = tmp_path / "certificates"
     prepare.make_certificates(folder)
