@@ -95,6 +95,15 @@ def texts(records: list[Record], rng: random.Random) -> Iterator[Text]:
                     yield from _texts(sentence, record, rng)
 
 
+def _rounds_to(value: float, written: str) -> bool:
+    """Whether a written figure is the value itself, rounded to its last digit: 0.95 % is "1 per cent"."""
+    number = re.search(r"\d[\d,]*(?:\.(\d+))?", written)
+    if number is None:
+        return False
+    step = 10.0 ** -len(number.group(1) or "")
+    return abs(float(number.group().replace(",", "")) - value) <= step / 2 * (1 + 1e-9)
+
+
 def _texts(sentence: str, record: Record, rng: random.Random) -> Iterator[Text]:
     for form, match, right, write in restated(sentence):
         before, after = sentence[: match.start()], sentence[match.end() :]
@@ -103,7 +112,7 @@ def _texts(sentence: str, record: Record, rng: random.Random) -> Iterator[Text]:
         value = value_of(form, match)
         moved = value * rng.choice((0.5, 0.8, 1.3, 2.0)) + rng.choice((-1, 1)) * (2 if value >= 10 else 0)
         other = write(max(1.0, moved) if form != "rounded" else moved)
-        if other.split()[0] != right.split()[0]:
+        if other.split()[0] != right.split()[0] and not _rounds_to(value, other):
             yield Text(form, "figure moved", before + other + after, record)
         unit = re.sub(r"%|per cent| ?g\b| days", " kg", right)
         if unit != right and not unit.endswith("of"):
